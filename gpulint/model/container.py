@@ -1,0 +1,185 @@
+"""Container: anything that starts one. A Compose service, a pod's container, `docker run`, a CI job's container: all have this shape."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpulint.source import Location, Text, Value
+
+if TYPE_CHECKING:
+    from gpulint.model.image import ImageRef
+
+
+class Dialect(enum.Enum):
+    """Which tool starts the container; it decides how entrypoint and arguments are read."""
+
+    COMPOSE = "compose"
+    KUBERNETES = "kubernetes"
+    RUN = "run"
+    CI = "ci"
+    DEVCONTAINER = "devcontainer"
+
+
+class Role(enum.Enum):
+    """What the container is in its pod. A sidecar is an init container that keeps running."""
+
+    MAIN = "main"
+    INIT = "init"
+    SIDECAR = "sidecar"
+    LAUNCHER = "launcher"
+
+
+class RequestKind(enum.Enum):
+    """By which mechanism an accelerator is asked for."""
+
+    LIMIT = "limit"
+    RESERVATION = "reservation"
+    GPUS = "gpus"
+    CDI = "cdi"
+    CLAIM = "claim"
+    RUNTIME = "runtime"
+    VISIBLE_DEVICES = "visible-devices"
+    RAW_DEVICE = "raw-device"
+    PRODUCT = "product"
+
+
+class RequestState(enum.Enum):
+    """How a request stands: asked for; only if there is one; zero of them; or so written that the tool refuses or drops it."""
+
+    ASKED = "asked"
+    OPTIONAL = "optional"
+    ZERO = "zero"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, eq=False)
+class GpuRequest:
+    """One request for an accelerator.
+
+    `vendor` is nvidia, amd, intel, habana, google or aws, or "" where the form does not say. `count` is the number asked for as
+    written, "all", or None; `ids` the devices named. For a LIMIT, `resource` is the resource name, `limit` and `request` its two
+    quantities.
+    """
+
+    kind: RequestKind
+    state: RequestState
+    location: Location
+    vendor: str = ""
+    count: Value | None = None
+    ids: tuple[Value, ...] = ()
+    capabilities: tuple[Value, ...] = ()
+    resource: Text | None = None
+    limit: Value | None = None
+    request: Value | None = None
+
+
+class EnvVar(NamedTuple):
+    """A variable of the environment; the value is None where only the name is given (taken from a secret, a field or the host)."""
+
+    name: Text
+    value: Value | None
+
+
+class Mount(NamedTuple):
+    """A volume, bind or device: source (None for an anonymous one) and target inside the container."""
+
+    source: Value | None
+    target: Value | None
+    location: Location
+
+
+class Build(NamedTuple):
+    """How the image is built where it is run: context and Dockerfile as written (the Dockerfile relative to the context)."""
+
+    context: Value
+    dockerfile: Value | None
+    target: Value | None
+    arguments: tuple[EnvVar, ...]
+    location: Location
+
+
+class Label(NamedTuple):
+    """A node label that a pod selects or requires by affinity; no value for a mere `Exists`."""
+
+    key: Text
+    values: tuple[Value, ...]
+
+
+class Toleration(NamedTuple):
+    key: Value | None
+    operator: Value | None
+    value: Value | None
+    effect: Value | None
+    location: Location
+
+
+@dataclass(frozen=True, eq=False)
+class Pod:
+    """What is the pod's and not the container's. `kind`, `name` and `namespace` are its owner's; `location` is the pod spec."""
+
+    kind: str
+    name: Value | None
+    namespace: Value | None
+    location: Location
+    labels: tuple[Label, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    runtime_class: Value | None = None
+    host_ipc: bool = False
+    host_pid: bool = False
+    host_paths: tuple[Value, ...] = ()
+    claims: tuple[Text, ...] = ()
+    owner_labels: tuple[EnvVar, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """What is the Compose service's and not the container's."""
+
+    name: Text
+    location: Location
+    profiles: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """A command line that starts a container: `docker run` and its kin. `location` is the whole command."""
+
+    program: Text
+    location: Location
+    context: str = "shell"
+
+
+@dataclass(frozen=True, eq=False)
+class Container:
+    """Anything that starts a container, in its effective form.
+
+    `location` is the primary place of a finding on what is absent: the service's key, the item of the containers list, the command.
+    `entrypoint` and `arguments` are what this file says, or None where the image decides; each a tuple of words. `open` names the
+    aspects that something outside the files read may yet supply: gpu, shm, env, command, image, toleration, runtime-class.
+    """
+
+    dialect: Dialect
+    name: Value | None
+    location: Location
+    image: ImageRef | None = None
+    build: Build | None = None
+    role: Role = Role.MAIN
+    entrypoint: tuple[Value, ...] | None = None
+    arguments: tuple[Value, ...] | None = None
+    working_directory: Value | None = None
+    env: tuple[EnvVar, ...] = ()
+    requests: tuple[GpuRequest, ...] = ()
+    privileged: Text | None = None
+    devices: tuple[Mount, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    open: frozenset[str] = frozenset()
+    pod: Pod | None = None
+    service: Service | None = None
+    command: Command | None = None
+    siblings: tuple[Container, ...] = field(default=(), repr=False)
+
+    def variable(self, name: str) -> EnvVar | None:
+        """The environment variable of that name: the last one, as the tools take it."""
+        return next((variable for variable in reversed(self.env) if variable.name == name), None)

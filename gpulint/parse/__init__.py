@@ -1,0 +1,1 @@
+"""Text to syntax: one reader a format, each file parsed once."""
