@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from gpulint.model.image import ImageRef
 
 
+ASPECTS = frozenset({"gpu", "shm", "env", "command", "image", "toleration", "runtime-class"})
+"""What of a container its own file may leave to another: each may be found absent only where it is not open."""
+
+
 class Dialect(enum.Enum):
     """Which tool starts the container; it decides how entrypoint and arguments are read."""
 
@@ -54,13 +58,25 @@ class RequestState(enum.Enum):
     BROKEN = "broken"
 
 
+class RequestFault(NamedTuple):
+    """Why a request comes to nothing, as a clause for a message, and the place of what is wrong.
+
+    `misplaced` where the setting is well formed and stands in the wrong place.
+    """
+
+    reason: str
+    location: Location
+    misplaced: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class GpuRequest:
     """One request for an accelerator.
 
     `vendor` is nvidia, amd, intel, habana, google or aws, or "" where the form does not say. `count` is the number asked for as
-    written, "all", or None; `ids` the devices named. For a LIMIT, `resource` is the resource name, `limit` and `request` its two
-    quantities.
+    written, "all", or None; `ids` the devices named. `resource` is the name it is asked by, where the mechanism has one: the resource
+    of a LIMIT (with `limit` and `request` as its two quantities), a claim, a runtime, a product's key. `faults` say why a BROKEN one
+    is refused or dropped.
     """
 
     kind: RequestKind
@@ -70,9 +86,11 @@ class GpuRequest:
     count: Value | None = None
     ids: tuple[Value, ...] = ()
     capabilities: tuple[Value, ...] = ()
+    driver: Value | None = None
     resource: Text | None = None
     limit: Value | None = None
     request: Value | None = None
+    faults: tuple[RequestFault, ...] = ()
 
 
 class EnvVar(NamedTuple):
@@ -90,14 +108,27 @@ class Mount(NamedTuple):
     location: Location
 
 
+class SharedMemory(NamedTuple):
+    """What is given as /dev/shm in place of the runtime's small default: its size as written, None for no bound of its own.
+
+    `in_memory` is false where a disk-backed volume stands there.
+    """
+
+    size: Value | None
+    in_memory: bool
+    location: Location
+
+
 class Build(NamedTuple):
-    """How the image is built where it is run: context and Dockerfile as written (the Dockerfile relative to the context)."""
+    """How the image is built where it is run: context and Dockerfile as written (the Dockerfile relative to the context, the context
+    relative to the folder of the file that its location names). `inline` is a Dockerfile's text in place of a file."""
 
     context: Value
     dockerfile: Value | None
     target: Value | None
     arguments: tuple[EnvVar, ...]
     location: Location
+    inline: Value | None = None
 
 
 class Label(NamedTuple):
@@ -117,7 +148,11 @@ class Toleration(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pod:
-    """What is the pod's and not the container's. `kind`, `name` and `namespace` are its owner's; `location` is the pod spec."""
+    """What is the pod's and not the container's.
+
+    `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `claims` are the names under
+    resourceClaims. `open` is what something outside the files may still supply, as for a Container.
+    """
 
     kind: str
     name: Value | None
@@ -131,6 +166,8 @@ class Pod:
     host_paths: tuple[Value, ...] = ()
     claims: tuple[Text, ...] = ()
     owner_labels: tuple[EnvVar, ...] = ()
+    tolerations_location: Location | None = None
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +194,8 @@ class Container:
 
     `location` is the primary place of a finding on what is absent: the service's key, the item of the containers list, the command.
     `entrypoint` and `arguments` are what this file says, or None where the image decides; each a tuple of words. `open` names the
-    aspects that something outside the files read may yet supply: gpu, shm, env, command, image, toleration, runtime-class.
+    aspects that something outside the files read may yet supply (see ASPECTS). `ipc` is the IPC namespace where the tool names one on
+    the container (`host`, `service:x`).
     """
 
     dialect: Dialect
@@ -174,6 +212,8 @@ class Container:
     privileged: Text | None = None
     devices: tuple[Mount, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    shared_memory: SharedMemory | None = None
+    ipc: Value | None = None
     open: frozenset[str] = frozenset()
     pod: Pod | None = None
     service: Service | None = None
