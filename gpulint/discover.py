@@ -1,8 +1,21 @@
-"""Which files there are, and of which kind, by name and first bytes."""
+"""Which files there are, and of which kind, by name and first bytes.
+
+Files are listed by git where the root is a work tree (tracked and untracked ones, without what .gitignore hides), else by walking.
+Nothing outside the root is listed, links are not followed, and git is told to run none of the repository's own hooks.
+"""
 
 from __future__ import annotations
 
 import enum
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+SIZE_LIMIT = 5 * 1024 * 1024
+"""A larger file is not read: nobody writes one by hand, and a reader's time grows with it."""
 
 
 class Kind(enum.Enum):
@@ -18,9 +31,178 @@ class Kind(enum.Enum):
     PYTHON = "Python file"
     SHELL = "script"
     MAKEFILE = "Makefile"
-    GITHUB = "GitHub file"
+    GITHUB = "GitHub workflow"
     GITLAB = "GitLab CI file"
     REQUIREMENTS = "requirements file"
     ENVIRONMENT = "conda environment"
-    PYPROJECT = "pyproject.toml"
+    PYPROJECT = "pyproject file"
     DEVCONTAINER = "dev container"
+
+
+class Unreadable(Exception):
+    """A file that cannot be read, is no text, or is over the size limit; the message says which."""
+
+
+YAML_NAME = re.compile(r"\.(ya?ml|json)$")
+_NAMES: tuple[tuple[re.Pattern[str], Kind | None], ...] = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\.(dockerignore|containerignore|md|rst|txt\.md|pyc|orig|rej|bak)$", None),
+        (r"(^|/)\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$", Kind.GITHUB),
+        (r"\.gitlab-ci\.ya?ml$|(^|/)\.gitlab/ci/.+\.ya?ml$", Kind.GITLAB),
+        (r"(^|/)\.?devcontainer\.json$", Kind.DEVCONTAINER),
+        (r"(^|/)kustomization\.ya?ml$|(^|/)kustomization$", Kind.KUSTOMIZATION),
+        (r"(^|/)chart\.ya?ml$", Kind.CHART),
+        (r"(^|/)([\w.-]*[._-])?compose([._-][\w.-]*)?\.ya?ml$", Kind.COMPOSE),
+        (r"(^|/)(dockerfile|containerfile)([._-](?!(.*\.)?(py|sh|ya?ml|json|toml|lock)$)[\w.+-]*)?$", Kind.DOCKERFILE),
+        (r"[._-](dockerfile|containerfile)$", Kind.DOCKERFILE),
+        (r"\.pyi?$", Kind.PYTHON),
+        (r"\.(sh|bash|ksh|zsh|slurm|sbatch|envrc)$", Kind.SHELL),
+        (r"(^|/)(gnu)?makefile([._-][\w.-]+)?$|\.mk$|(^|/)\.?justfile$|\.just$", Kind.MAKEFILE),
+        (r"(^|/)[\w.-]*(requirements|constraints)[\w.-]*\.(txt|in)$|(^|/)requirements/[^/]+\.(txt|in)$", Kind.REQUIREMENTS),
+        (r"(^|/)[\w.-]*(environment|conda|env)[\w.-]*\.ya?ml$", Kind.ENVIRONMENT),
+        (r"(^|/)pyproject\.toml$", Kind.PYPROJECT),
+    )
+)
+_SHEBANGS = ((b"python", Kind.PYTHON), (b"sh", Kind.SHELL))
+_MANIFEST = re.compile(rb'^\s*(- )?"?apiVersion"?\s*:', re.MULTILINE)
+_KUSTOMIZE_API = re.compile(rb"^apiVersion:\s*[\"']?kustomize\.config\.k8s\.io/", re.MULTILINE)
+_SERVICES = re.compile(rb"^services:[ \t]*(#.*)?\r?$", re.MULTILINE)
+_IMAGE_OR_BUILD = re.compile(rb"^[ \t]+(image|build|extends):", re.MULTILINE)
+
+
+def kind_by_name(path: str) -> Kind | None:
+    """The kind that a path's name tells; None where the name tells none or the first bytes must."""
+    lowered = path.lower()
+    for pattern, kind in _NAMES:
+        if pattern.search(lowered):
+            return kind
+    return None
+
+
+def is_candidate(path: str) -> bool:
+    """Whether a file without a kind by its name may have one by its bytes: YAML, JSON, and names without a suffix."""
+    return bool(YAML_NAME.search(path.lower())) or "." not in path.rpartition("/")[2]
+
+
+def kind_by_content(path: str, data: bytes) -> Kind | None:
+    """The kind that the bytes of a candidate tell."""
+    if not YAML_NAME.search(path.lower()):
+        return _kind_by_shebang(data)
+    if _KUSTOMIZE_API.search(data) and b"kind: Component" in data:
+        return Kind.KUSTOMIZATION
+    if _MANIFEST.search(data):
+        return Kind.MANIFEST
+    if _SERVICES.search(data) and _IMAGE_OR_BUILD.search(data):
+        return Kind.COMPOSE
+    return None
+
+
+def _kind_by_shebang(data: bytes) -> Kind | None:
+    if not data.startswith(b"#!"):
+        return None
+    first = data.split(b"\n", 1)[0]
+    return next((kind for word, kind in _SHEBANGS if word in first), None)
+
+
+def classify(paths: Iterable[str]) -> dict[str, Kind | None]:
+    """The kind of each path by its name and its chart: below `templates/` of a chart's folder stand templates, beside it values.
+
+    Candidates whose bytes must be asked have None; all others without a kind are left out.
+    """
+    named = {path: kind_by_name(path) for path in paths}
+    charts = tuple(sorted(path.rpartition("/")[0] for path, kind in named.items() if kind is Kind.CHART))
+    kinds: dict[str, Kind | None] = {}
+    for path, kind in named.items():
+        if charts and (YAML_NAME.search(path) or path.endswith((".tpl", ".txt"))):
+            kind = _kind_in_chart(path, charts) or kind
+        if kind or is_candidate(path):
+            kinds[path] = kind
+    return kinds
+
+
+def _kind_in_chart(path: str, charts: tuple[str, ...]) -> Kind | None:
+    for chart in charts:
+        inside = path[len(chart) :].lstrip("/") if not chart or path.startswith(chart + "/") else ""
+        if inside.startswith("templates/"):
+            return Kind.TEMPLATE if not inside.endswith((".txt", ".tpl")) else None
+        if re.fullmatch(r"(ci/)?[\w.-]*values[\w.-]*\.ya?ml", inside):
+            return Kind.VALUES
+    return None
+
+
+def list_files(root: Path, excluded: re.Pattern[str] | None) -> list[str]:
+    """The paths of the files below the root, relative to it with `/`, sorted, without those that `excluded` matches."""
+    paths = _listed_by_git(root)
+    if paths is None:
+        paths = list(_walked(root, excluded))
+    return sorted(path for path in paths if not (excluded and excluded.search(path)))
+
+
+def _listed_by_git(root: Path) -> list[str] | None:
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listing = subprocess.run(command, capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return list({os.fsdecode(name) for name in listing.split(b"\0") if name})
+
+
+def _walked(root: Path, excluded: re.Pattern[str] | None) -> Iterator[str]:
+    ignored = _gitignore(root)
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        try:
+            entries = list(os.scandir(root / folder))
+        except OSError:
+            continue
+        for entry in entries:
+            path = folder + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != ".git" and not (excluded and excluded.search(path + "/")) and not ignored(path + "/"):
+                    folders.append(path + "/")
+            elif not ignored(path):
+                yield path
+
+
+def _gitignore(root: Path) -> Callable[[str], bool]:
+    try:
+        lines = (root / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return lambda _path: False
+    import pathspec
+
+    return pathspec.PathSpec.from_lines("gitwildmatch", lines).match_file
+
+
+def read_file(root: Path, path: str) -> bytes | None:
+    """The bytes of a regular file below the root; None where there is none any more, or a link, folder, pipe or device stands there.
+
+    Raises Unreadable where the file is there and cannot be read, is over the size limit, or is no text.
+    """
+    try:
+        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if _is_link(root / path):
+            return None
+        raise Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        if status.st_size > SIZE_LIMIT:
+            raise Unreadable(f"has {status.st_size / 1024 / 1024:.0f} MiB, over the limit of {SIZE_LIMIT // 1024 // 1024} MiB")
+        data = file.read(SIZE_LIMIT + 1)
+    if b"\0" in data:
+        raise Unreadable("is not text: it holds NUL bytes")
+    return data
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return stat.S_ISLNK(path.lstat().st_mode)
+    except OSError:
+        return False

@@ -96,3 +96,16 @@ class Finding:
     def sort_key(self) -> tuple[object, ...]:
         """Files in the order of their paths, then places, then rules."""
         return (*self.problem.location, self.rule, self.problem.message)
+
+
+class Entry(NamedTuple):
+    """A rule as its pack's catalogue lists it, so that a run imports only the rules it needs. `node` is the name of the class it looks at;
+    `module` is the module of its check, below the pack, or "" for a rule of the engine itself; `page` the path of its page."""
+
+    id: str
+    name: str
+    node: str
+    severities: tuple[Severity, ...]
+    impact: Impact
+    module: str
+    page: str

@@ -2,31 +2,119 @@
 
 from __future__ import annotations
 
-from gpulint.discover import Kind
-from gpulint.parse.yaml import YamlSyntax
-from gpulint.parse.dockerfile import DockerfileSyntax
+import posixpath
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from gpulint.discover import Kind, Unreadable, classify, kind_by_content, kind_by_name, read_file
 from gpulint.source import Source
+
+if TYPE_CHECKING:
+    from gpulint.parse.dockerfile import DockerfileSyntax
+    from gpulint.parse.yaml import YamlSyntax
+
+Syntax = TypeVar("Syntax")
 
 
 class Tree:
-    """The files below the root. Paths are relative to it, with `/`; whatever lies outside it, is missing or unreadable gives None."""
+    """The files below the root. Paths are relative to it, with `/`; what lies outside it, is missing or cannot be read gives None.
 
-    def paths(self, *kinds: Kind) -> tuple[str, ...]:
-        """The paths of the files of these kinds, sorted; of all files without a kind."""
-        raise NotImplementedError
+    `unreadable` says of each file that was asked for and could not be read why.
+    """
+
+    def __init__(self, root: Path, paths: Iterable[str], given: dict[str, bytes] | None = None) -> None:
+        """`given` holds files whose bytes do not come from the disk, such as standard input."""
+        self.root = root
+        self.unreadable: dict[str, str] = {}
+        self._given = given or {}
+        self._sources: dict[str, Source | None] = {}
+        self._syntax: dict[tuple[str, str], object] = {}
+        self._all = frozenset(paths) | frozenset(self._given)
+        self._kinds = classify(self._all)
+        self._by_kind: dict[Kind, list[str]] | None = None
 
     def __contains__(self, path: str) -> bool:
-        raise NotImplementedError
+        return path in self._all
+
+    @property
+    def all_paths(self) -> frozenset[str]:
+        """Every file of the root, of whatever kind."""
+        return self._all
+
+    def paths(self, *kinds: Kind) -> tuple[str, ...]:
+        """The paths of the files of these kinds, sorted."""
+        if self._by_kind is None:
+            self._by_kind = self._grouped()
+        return tuple(sorted(path for kind in kinds for path in self._by_kind.get(kind, ())))
+
+    def kind(self, path: str) -> Kind | None:
+        """What a file is; None for one of no kind that is read."""
+        kind = self._kinds.get(path)
+        if kind is None and path in self._kinds:
+            source = self.source(path)
+            kind = self._kinds[path] = kind_by_content(path, source.data) if source else None
+            if kind is None:
+                del self._kinds[path]
+        return kind
+
+    def _grouped(self) -> dict[Kind, list[str]]:
+        groups: dict[Kind, list[str]] = {}
+        for path in list(self._kinds):
+            kind = self.kind(path)
+            if kind:
+                groups.setdefault(kind, []).append(path)
+        return groups
 
     def resolve(self, base: str, reference: str) -> str | None:
-        """The path that `reference` names from the folder of the file `base` (or from the folder `base` itself where it ends in `/`); None outside the root."""
-        raise NotImplementedError
+        """The path that `reference` names from the folder of the file `base`, or from `base` itself where it ends in `/` or is empty.
+
+        None where it lies outside the root or is no relative path.
+        """
+        if not reference or reference.startswith(("/", "~")) or "://" in reference:
+            return None
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(base), reference))
+        return None if path.startswith("../") or path == ".." else path.removeprefix("./")
 
     def source(self, path: str) -> Source | None:
-        raise NotImplementedError
+        """A file's text; each is read once."""
+        if path not in self._sources:
+            self._sources[path] = self._read(path)
+        return self._sources[path]
+
+    def _read(self, path: str) -> Source | None:
+        if path not in self._all:
+            return None
+        if path in self._given:
+            return Source(path, self._given[path])
+        try:
+            data = read_file(self.root, path)
+        except Unreadable as error:
+            if kind_by_name(path):
+                self.unreadable[path] = str(error)
+            return None
+        return None if data is None else Source(path, data)
 
     def yaml(self, path: str) -> YamlSyntax | None:
-        raise NotImplementedError
+        """A YAML or JSON file's documents; a Helm template's by the template reader."""
+        if self._kinds.get(path) is Kind.TEMPLATE:
+            from gpulint.parse.template import parse_template
+
+            return self._parsed("template", path, parse_template)
+        from gpulint.parse.yaml import parse
+
+        return self._parsed("yaml", path, parse)
 
     def dockerfile(self, path: str) -> DockerfileSyntax | None:
-        raise NotImplementedError
+        """A Dockerfile's instructions."""
+        from gpulint.parse.dockerfile import parse
+
+        return self._parsed("dockerfile", path, parse)
+
+    def _parsed(self, form: str, path: str, parse: Callable[[Source], Syntax]) -> Syntax | None:
+        source = self.source(path)
+        if source is None:
+            return None
+        if (form, path) not in self._syntax:
+            self._syntax[form, path] = parse(source)
+        return self._syntax[form, path]  # type: ignore[return-value]

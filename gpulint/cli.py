@@ -1,0 +1,207 @@
+"""The command line: parses options and hands over."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from gpulint import __version__
+from gpulint.errors import CLEAN, FAILED, FINDINGS, GpulintError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FORMATS = ("text", "concise", "sarif", "github")
+LEVELS = ("note", "warning", "error")
+
+
+class VerbOrPaths(click.Group):
+    """`gpulint PATH...` is `gpulint check PATH...`: a first word that is no verb begins the arguments of check."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own_options = {"--help", "-h", "--version"}
+        if not args or (args[0] not in self.commands and args[0] not in own_options):
+            args = ["check", *args]
+        elif args[0] in self.commands and args[0] != "check" and Path(args[0]).exists():
+            click.echo(f"gpulint: running the verb {args[0]}; to check what lies there, write gpulint ./{args[0]}", err=True)
+        return super().parse_args(ctx, args)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Turn what ends a run early into one line and exit code 2."""
+        try:
+            return super().main(*args, **kwargs)
+        except GpulintError as error:
+            click.echo(f"gpulint: {printable(str(error))}", err=True)
+            sys.exit(FAILED)
+
+
+def printable(text: str) -> str:
+    """The text with its control characters escaped, so that a file's name or content cannot drive the terminal."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from gpulint.facts import facts_date
+
+        click.echo(f"gpulint {__version__} (facts of {facts_date()})")
+        ctx.exit()
+
+
+@click.group(cls=VerbOrPaths, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print version and date of the facts.")
+def cli() -> None:
+    """Find, before anything runs, what would make a GPU container fall to CPU, fail to start, or run insecurely.
+
+    gpulint [PATH...] is gpulint check [PATH...].
+    """
+
+
+def _options(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    def add(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+common = _options(
+    click.option("--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Use this configuration file."),
+    click.option("--isolated", is_flag=True, help="Use no configuration file."),
+    click.option("--machine", "machine", multiple=True, metavar="KEY=VALUE", help="A fact of the machines, such as default_runtime=nvidia."),
+    click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, besides those of the configuration."),
+)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@common
+@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: ids, names, prefixes such as GPU2, or ALL.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="None of these rules.")
+@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules besides the configured ones.")
+@click.option("--extend-ignore", multiple=True, metavar="RULES", help="None of these rules either.")
+@click.option("--min-severity", type=click.Choice(LEVELS), help="Show findings from this severity on.  [default: warning]")
+@click.option("--fail-on", type=click.Choice((*reversed(LEVELS), "never")), help="Exit with 1 from this severity on.  [default: warning]")
+@click.option("--format", "formats", multiple=True, metavar="FORMAT[=PATH]", help=f"{', '.join(FORMATS)}; to a file with =PATH. Repeatable.")
+@click.option("--strict", is_flag=True, help="Ask for what common guides ask beyond what the facts support.")
+@click.option("--no-ignores", is_flag=True, help="Report what ignore comments hold back, too.")
+@click.option("--stdin-filename", metavar="PATH", help="The name under which standard input (-) is read.")
+@click.option("--statistics", is_flag=True, help="Print how often each rule spoke instead of its findings.")
+@click.option("--show-files", is_flag=True, help="Print which files would be read, and as what.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary line.")
+@click.option("-v", "--verbose", is_flag=True, help="Say which configuration and root are used.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the text report.  [default: auto]")
+def check(paths: tuple[str, ...], **options: Any) -> None:
+    """Check a repository: the current folder, or PATHs ('-' is standard input).
+
+    PATHs select what is reported; links between files are read from the whole repository.
+    """
+    from gpulint import session
+
+    run = session.prepare(paths, config=_configured(paths, options), stdin_filename=options["stdin_filename"])
+    if options["show_files"]:
+        click.echo("".join(f"{printable(path)}: {kind.value}\n" for path, kind in run.files()), nl=False)
+        return
+    _say(run.notices if not options["quiet"] else ())
+    outcome = run.check(use_ignores=not options["no_ignores"])
+    for name, path in _formats(options["formats"]):
+        _write(run.render(name, outcome, color=_color(options["color"], path)) if not options["statistics"] else run.statistics(outcome), path)
+    run.write_step_summary(outcome)
+    if not options["quiet"]:
+        click.echo(run.summary(outcome), err=True)
+    sys.exit(FAILED if outcome.crashed else FINDINGS if run.fails(outcome) else CLEAN)
+
+
+def _say(lines: tuple[str, ...]) -> None:
+    for line in lines:
+        click.echo(f"gpulint: {printable(line)}", err=True)
+
+
+def _configured(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
+    """The configuration for these paths with the command line's options over it."""
+    from gpulint import session
+    from gpulint.config import machine_option, severity, severity_or_never
+
+    config, notice = session.find_configuration(paths, options["config"], options["isolated"])
+    changes: dict[str, Any] = {}
+    for option in ("select", "ignore"):
+        if options.get(option):
+            changes[option] = _split(options[option])
+    for option in ("extend_select", "extend_ignore"):
+        if options.get(option):
+            changes[option] = (*getattr(config, option), *_split(options[option]))
+    if options.get("exclude"):
+        changes["extend_exclude"] = (*config.extend_exclude, *options["exclude"])
+    if options.get("min_severity"):
+        changes["min_severity"] = severity(options["min_severity"])
+    if options.get("fail_on"):
+        changes["fail_on"] = severity_or_never(options["fail_on"])
+    if options.get("strict"):
+        changes["strict"] = True
+    if options.get("machine"):
+        changes["machines"] = replace(config.machines, **dict(machine_option(fact) for fact in options["machine"]))
+    _say((notice,) if notice else ())
+    return replace(config, **changes)
+
+
+def _split(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def _formats(values: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    """Formats with the file each is written to; None for standard output, which takes one."""
+    chosen: list[tuple[str, str | None]] = []
+    for value in values or ("text",):
+        name, _, path = value.partition("=")
+        if name not in FORMATS:
+            from gpulint.config import nearest
+
+            raise GpulintError(f"--format {value}: no format {name!r}{nearest(name, FORMATS)}; there are {', '.join(FORMATS)}")
+        chosen.append((name, path or None))
+    if sum(path is None for _, path in chosen) > 1:
+        raise GpulintError("--format: only one format can go to standard output; write the others to files with FORMAT=PATH")
+    return chosen
+
+
+def _write(report: str, path: str | None) -> None:
+    if path is None:
+        click.echo(report, nl=False, color=True)
+        return
+    try:
+        Path(path).write_text(report, encoding="utf-8")
+    except OSError as error:
+        raise GpulintError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _color(choice: str, path: str | None) -> bool:
+    """Whether to colour: as asked, else by NO_COLOR and FORCE_COLOR, else on a terminal alone."""
+    if choice != "auto":
+        return choice == "always"
+    if path is not None or os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+@cli.command()
+@click.argument("rule", required=False)
+def rule(rule: str | None) -> None:
+    """List the rules, or print the page of one: by id or name."""
+    from gpulint import session
+
+    click.echo(session.rule_page(rule) if rule else session.rule_list(), nl=False)
+
+
+@cli.command()
+@click.argument("path", required=False, default=".")
+@common
+def graph(path: str, **options: Any) -> None:
+    """Show what was linked to what, and how: containers, images, Dockerfiles, programs."""
+    from gpulint import session
+
+    run = session.prepare((path,), config=_configured((path,), options), stdin_filename=None)
+    click.echo(printable(run.graph()), nl=False)

@@ -1,0 +1,172 @@
+"""Nodes x rules -> findings: runs each rule over the nodes it looks at, applies the ignores, and keeps what the user asked to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gpulint import registry, suppress
+from gpulint.config import Config, glob_pattern
+from gpulint.project import Project
+from gpulint.rule import Entry, Finding, Problem, Severity
+from gpulint.source import Location, UnknownValue
+
+SYNTAX_ERROR, UNREADABLE_FILE, RULE_CRASHED, UNUSED_IGNORE = "GPU001", "GPU002", "GPU003", "GPU004"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run found: findings in order, those held back among them; whether a rule crashed; and how many rules wait for a fact of
+    the machines."""
+
+    findings: tuple[Finding, ...]
+    crashed: bool
+    notices: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Finding, ...]:
+        """The findings that nothing holds back."""
+        return tuple(finding for finding in self.findings if finding.suppressed_by is None)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which places are reported: the paths given on the command line, relative to the root; `files` are those that name a file."""
+
+    folders: tuple[str, ...] = ("",)
+    files: frozenset[str] = frozenset()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the whole root is selected."""
+        return "" in self.folders
+
+    def reports(self, finding: Finding) -> bool:
+        """Whether a finding is reported: its place is selected, or a related place lies in a file that was named itself."""
+        problem = finding.problem
+        return self._has(problem.location.path) or any(related.location.path in self.files for related in problem.related)
+
+    def _has(self, path: str) -> bool:
+        return self.whole or path in self.files or any(path.startswith(folder + "/") for folder in self.folders)
+
+
+def active_rules(config: Config) -> tuple[Entry, ...]:
+    """The rules that the settings turn on. Raises GpulintError for a selector that names none."""
+    where = str(config.path) if config.path else "command line"
+    on = registry.matching((*config.select, *config.extend_select), where) - registry.matching((*config.ignore, *config.extend_ignore), where)
+    return tuple(entry for entry in registry.catalogue() if entry.id in on)
+
+
+def check(project: Project, config: Config, selection: Selection, use_ignores: bool = True) -> Outcome:
+    """Everything that the active rules find in a project, as the user's settings want it."""
+    entries = active_rules(config)
+    raw = [*_engine_findings(project, entries), *_rule_findings(project, entries)]
+    crashed = any(finding.rule == RULE_CRASHED for finding in raw)
+    findings = [finding for finding in _unique(raw) if selection.reports(finding)]
+    if use_ignores:
+        findings = _ignored(project, findings, entries, selection)
+    findings = [shown for finding in findings if (shown := _as_configured(finding, config))]
+    return Outcome(tuple(sorted(findings, key=lambda finding: finding.sort_key)), crashed)
+
+
+def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
+    """The findings that are the engine's own: files that cannot be read or parsed."""
+    by_id = {entry.id: entry for entry in entries}
+    if SYNTAX_ERROR in by_id:
+        for problem in project.syntax_problems():
+            yield Finding(SYNTAX_ERROR, by_id[SYNTAX_ERROR].name, problem)
+    if UNREADABLE_FILE in by_id:
+        for path, reason in sorted(project.tree.unreadable.items()):
+            place = Location(path, 1, 1, 1, 1)
+            yield Finding(UNREADABLE_FILE, by_id[UNREADABLE_FILE].name, Problem(place, f"this file {reason}, so nothing in it was checked", Severity.WARNING))
+
+
+def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
+    for entry in entries:
+        if not entry.module or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
+            continue
+        nodes = project.nodes(entry.node)
+        if not nodes:
+            continue
+        rule = registry.load(entry)
+        for node in nodes:
+            yield from _guarded(entry, lambda rule=rule, node=node: rule.check(node, project), node)  # type: ignore[misc]
+
+
+def _guarded(entry: Entry, check_node: Callable[[], Iterable[Problem]], node: object) -> Iterator[Finding]:
+    """The findings of one rule on one node: what it needs and cannot know silences it, a crash is a finding of its own."""
+    try:
+        problems = list(check_node())
+    except UnknownValue:
+        return
+    except Exception as error:  # a fault of one rule must not cost the user the findings of the others
+        yield _crash(entry, node, error)
+        return
+    for problem in problems:
+        yield Finding(entry.id, entry.name, problem)
+
+
+def _crash(entry: Entry, node: object, error: Exception) -> Finding:
+    path = getattr(getattr(node, "location", None), "path", None) or getattr(node, "path", "")
+    message = f"rule {entry.id} ({entry.name}) failed on this file: {type(error).__name__}: {error}; the other rules went on"
+    return Finding(RULE_CRASHED, "rule-crashed", Problem(Location(path, 1, 1, 1, 1), message, Severity.ERROR))
+
+
+def _unique(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for each rule and place: a line seen through several overlays or targets is reported once."""
+    kept: dict[tuple[str, Location], Finding] = {}
+    for finding in findings:
+        key = (finding.rule, finding.problem.location)
+        if key not in kept or finding.problem.severity > kept[key].problem.severity:
+            kept[key] = finding
+    return list(kept.values())
+
+
+def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry], selection: Selection) -> list[Finding]:
+    """The findings with those marked that an ignore holds back, and one more for each ignore that does nothing."""
+    ignores = [ignore for source in project.sources_with(suppress.ANCHOR) for ignore in suppress.read_ignores(source, project.tree.kind(source.path))]
+    working = [ignore for ignore in ignores if not ignore.trouble]
+    marked, used = suppress.apply(findings, working)
+    unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
+    if unused is None:
+        return marked
+    idle = [ignore for ignore in ignores if ignore not in used and (ignore.trouble or _could_match(ignore, project, entries, selection))]
+    return marked + [Finding(unused.id, unused.name, _idle_problem(ignore)) for ignore in idle]
+
+
+def _could_match(ignore: suppress.Ignore, project: Project, entries: Sequence[Entry], selection: Selection) -> bool:
+    """Whether an ignore that matched nothing could have: the whole root is reported, its rules are on, and all they say was asked for."""
+    if not selection.whole:
+        return False
+    for rule in ignore.rules:
+        named = [entry for entry in entries if registry.selects(rule, entry.id, entry.name)]
+        if not named or (not project.wants_notes and any(Severity.NOTE in entry.severities for entry in named)):
+            return False
+    return True
+
+
+def _idle_problem(ignore: suppress.Ignore) -> Problem:
+    if ignore.trouble:
+        return Problem(ignore.location, f"this ignore {ignore.trouble}", Severity.WARNING)
+    message = f"this ignore of {', '.join(ignore.rules)} matches no finding"
+    return Problem(ignore.location, message, Severity.WARNING, help="remove it")
+
+
+def _as_configured(finding: Finding, config: Config) -> Finding | None:
+    """The finding with the severity that the settings give its rule; None where they hide it."""
+    problem = finding.problem
+    for glob, rules in config.per_file_ignores.items():
+        pattern = glob_pattern((glob,))
+        if pattern and pattern.search(problem.location.path) and any(registry.selects(rule, finding.rule, finding.name) for rule in rules):
+            return None
+    for rule, severity in config.severity.items():
+        if registry.selects(rule, finding.rule, finding.name):
+            changed = Problem(problem.location, problem.message, severity, problem.help, problem.related)
+            finding = Finding(finding.rule, finding.name, changed, finding.suppressed_by, finding.reason)
+    return finding if finding.problem.severity >= visible_from(config) else None
+
+
+def visible_from(config: Config) -> Severity:
+    """The least severity that is shown: --fail-on below --min-severity lowers that."""
+    return min(config.min_severity, config.fail_on) if config.fail_on else config.min_severity
+

@@ -1,0 +1,201 @@
+"""What speaks for a container wanting a GPU, each piece with its place, and what follows from the pieces together.
+
+Explicit and strong pieces speak alone; a supporting one only beside a piece of another origin, or where it is a linked program that
+trains and prefers CUDA. Pieces of one origin count once.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpulint.facts.commands import gpu_argument, gpu_variable, hides_gpu, plain_tool
+from gpulint.facts.images import Need, cpu_word
+from gpulint.facts.resources import gpu_label, gpu_taint
+from gpulint.facts.workloads import infrastructure
+from gpulint.model.container import Container, RequestState, Role
+from gpulint.project import Project
+from gpulint.rule import Severity
+from gpulint.source import Location, Text, Unknown, Value
+
+
+class Origin(enum.Enum):
+    """Where a piece of evidence comes from; pieces of one origin count once."""
+
+    IMAGE = "image"
+    COMMAND = "command, arguments and environment"
+    PROGRAM = "program"
+    PLACEMENT = "placement"
+
+
+class Strength(enum.IntEnum):
+    SUPPORTING = 1
+    TRAINING = 2
+    STRONG = 3
+    EXPLICIT = 4
+
+
+class Evidence(NamedTuple):
+    """One piece: `says` is a clause for a message, such as "its image pytorch/pytorch needs a GPU"."""
+
+    strength: Strength
+    origin: Origin
+    location: Location
+    says: str
+
+
+def asks_for_accelerator(container: Container) -> bool:
+    """Whether anything in the container's pod, service, task or command asks for an accelerator, rightly or wrongly: a failed attempt is a request."""
+    return any(each.requests for each in (container, *container.siblings))
+
+
+def has_gpu(container: Container) -> bool:
+    """Whether the container itself asks for a GPU in a way that counts."""
+    return any(request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN) for request in container.requests)
+
+
+def wanted(container: Container, project: Project) -> tuple[Severity | None, tuple[Evidence, ...]]:
+    """How surely the container wants a GPU that nothing asks for: error, warning, or None; and the evidence, the strongest first."""
+    if asks_for_accelerator(container) or _is_exempt(container, project):
+        return None, ()
+    pieces = tuple(sorted(evidence(container, project), key=lambda piece: -piece.strength))
+    return _verdict(pieces), pieces
+
+
+def is_gpu_container(container: Container, project: Project) -> bool:
+    """Whether the container has a GPU request, or wants one by the evidence."""
+    return has_gpu(container) or wanted(container, project)[0] is not None
+
+
+def _verdict(pieces: tuple[Evidence, ...]) -> Severity | None:
+    strongest: dict[Origin, Strength] = {}
+    for piece in pieces:
+        strongest[piece.origin] = max(piece.strength, strongest.get(piece.origin, Strength.SUPPORTING))
+    if len(strongest) > 1 and Strength.EXPLICIT in strongest.values():
+        return Severity.ERROR
+    return Severity.WARNING if any(strength >= Strength.TRAINING for strength in strongest.values()) else None
+
+
+def _is_exempt(container: Container, project: Project) -> bool:
+    """Whether a missing request is no fault here, whatever the evidence says."""
+    return (
+        "gpu" in container.open
+        or container.role is not Role.MAIN
+        or project.machines.default_runtime == "nvidia"
+        or is_infrastructure(container)
+        or _hides_gpu_on_purpose(container)
+        or _runs_plain_tool(container, project)
+    )
+
+
+def is_infrastructure(container: Container) -> bool:
+    """Whether the container is part of what makes GPUs usable (device plugins, exporters, drivers ...), by the facts' table."""
+    pod = container.pod
+    names = [container.name, pod.name if pod else None, container.service.name if container.service else None]
+    image = container.image
+    repository = image.repository if image and not isinstance(image.name, Unknown) else ""
+    return infrastructure(
+        names=tuple(str(name) for name in names if isinstance(name, Text)),
+        namespace=str(pod.namespace) if pod and isinstance(pod.namespace, Text) else "",
+        image_repository=repository,
+        kind=pod.kind if pod else "",
+    )
+
+
+def _hides_gpu_on_purpose(container: Container) -> bool:
+    return any(isinstance(variable.value, Text) and hides_gpu(variable.name, variable.value) for variable in container.env)
+
+
+def _runs_plain_tool(container: Container, project: Project) -> bool:
+    commands = [command for command in project.commands(container) if command]
+    return bool(commands) and all(not any(isinstance(word, Unknown) for word in command[:1]) and plain_tool(_words(command)) for command in commands)
+
+
+def _words(command: tuple[Value, ...]) -> tuple[str, ...]:
+    """The words for a look-up; an unknown one is the empty string, which no table holds."""
+    return tuple(str(word) if isinstance(word, Text) else "" for word in command)
+
+
+def evidence(container: Container, project: Project) -> Iterator[Evidence]:
+    """Every piece that speaks for this container."""
+    yield from _of_command(container, project)
+    yield from _of_environment(container)
+    yield from _of_placement(container)
+    if not _says_cpu(container, project) and not project.runs_elsewhere_with_gpu(container):
+        yield from _of_image(container, project)
+        yield from _of_program(container, project)
+
+
+def _of_command(container: Container, project: Project) -> Iterator[Evidence]:
+    for command in project.commands(container):
+        at = gpu_argument(_words(command))
+        if at is not None:
+            word = command[at]
+            assert isinstance(word, Text)
+            shown = " ".join(_words(command[max(at - 1, 0) : at + 1]) if at and not word.startswith("-") else [word])
+            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, word.location, f"its command says {shown}")
+
+
+def _of_environment(container: Container) -> Iterator[Evidence]:
+    for variable in container.env:
+        if isinstance(variable.value, Text) and gpu_variable(variable.name, variable.value):
+            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, variable.name.location, f"its environment says {variable.name}={variable.value}")
+
+
+def _of_placement(container: Container) -> Iterator[Evidence]:
+    """What the pod's selector, affinity and tolerations say; it counts once for the pod, at its first main container."""
+    pod = container.pod
+    if pod is None or any(sibling.role is Role.MAIN and sibling.location < container.location for sibling in container.siblings):
+        return
+    for label in pod.labels:
+        values = [str(value) for value in label.values if isinstance(value, Text)]
+        if any(gpu_label(label.key, value) for value in values or [None]):
+            shown = f"{label.key}={values[0]}" if values else str(label.key)
+            yield Evidence(Strength.EXPLICIT, Origin.PLACEMENT, label.key.location, f"its pod selects GPU nodes by {shown}")
+    for toleration in pod.tolerations:
+        if isinstance(toleration.key, Text) and gpu_taint(toleration.key):
+            yield Evidence(Strength.SUPPORTING, Origin.PLACEMENT, toleration.location, f"its pod tolerates the GPU taint {toleration.key}")
+
+
+def _of_image(container: Container, project: Project) -> Iterator[Evidence]:
+    built = project.build_of(container)
+    if built:
+        reason = project.gpu_reason(built.stage)
+        if reason:
+            yield Evidence(Strength.STRONG, Origin.IMAGE, reason.location, f"its image is built here and {reason.says}")
+        return
+    image = container.image
+    if image is None or isinstance(image.name, Unknown):
+        return
+    facts = image.facts
+    if facts.optional_gpu:
+        return
+    if facts.need is Need.CERTAIN:
+        yield Evidence(Strength.STRONG, Origin.IMAGE, image.location, f"its image {image.shown} needs a GPU")
+    elif facts.tag_word and facts.need is not Need.NONE:
+        yield Evidence(Strength.STRONG, Origin.IMAGE, image.location, f"its image {image.shown} says {facts.tag_word}")
+
+
+def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
+    link = project.program_of(container)
+    if link is None:
+        return
+    program = link.program
+    if program.raises_without_cuda or program.asserts_gpu:
+        place = next(iter((*program.assertions, *program.raising))).location
+        yield Evidence(Strength.STRONG, Origin.PROGRAM, place, f"its program {program.path} fails without CUDA")
+    elif program.prefers_cuda and (program.trains or program.serves):
+        strength = Strength.TRAINING if program.trains else Strength.SUPPORTING
+        verb = "trains" if program.trains else "serves"
+        yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
+
+
+def _says_cpu(container: Container, project: Project) -> bool:
+    """Whether image, tag, name or command says cpu."""
+    image = container.image
+    said: list[Value | None] = [container.name, image.name if image else None, image.tag if image else None]
+    said += [word for command in project.commands(container) for word in command]
+    return any(isinstance(value, Text) and cpu_word(value) for value in said)
+
+

@@ -1,0 +1,26 @@
+"""Machines: what the user says of the machines that run the containers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The user's facts, each None where nothing is said: driver ("535.161.07"), GPU models, GPUs on a node and in all, whether nodes
+    come and go, the container runtime that is the default, the RuntimeClass and the taint of GPU nodes ("key=value:Effect"), whether the
+    cluster adds tolerations by itself, the docker compose version, the platform ("linux/arm64"), and how MIG is set up."""
+
+    driver: str | None = None
+    gpus: tuple[str, ...] | None = None
+    gpus_per_node: int | None = None
+    gpus_total: int | None = None
+    autoscaled: bool | None = None
+    default_runtime: str | None = None
+    gpu_runtime_class: str | None = None
+    gpu_taint: str | None = None
+    adds_tolerations: bool | None = None
+    compose_cli: str | None = None
+    platform: str | None = None
+    mig_strategy: str | None = None
+    mig_profiles: tuple[str, ...] | None = None

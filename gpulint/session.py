@@ -1,0 +1,146 @@
+"""One run from its paths to its reports: finds root and configuration, builds the project, and hands findings to a report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpulint import engine, registry
+from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
+from gpulint.discover import Kind, list_files
+from gpulint.engine import Outcome, Selection
+from gpulint.errors import GpulintError
+from gpulint.project import Project
+from gpulint.project.tree import Tree
+from gpulint.rule import Severity
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is ready: its project, settings, and what of it is reported."""
+
+    project: Project
+    config: Config
+    selection: Selection
+    root: Path
+    notices: tuple[str, ...] = ()
+
+    def check(self, use_ignores: bool = True) -> Outcome:
+        return engine.check(self.project, self.config, self.selection, use_ignores)
+
+    def files(self) -> Iterator[tuple[str, Kind]]:
+        """The files that would be read, with their kinds."""
+        for path in sorted(self.project.tree.all_paths):
+            kind = self.project.tree.kind(path)
+            if kind:
+                yield path, kind
+
+    def fails(self, outcome: Outcome) -> bool:
+        """Whether something is found from --fail-on on."""
+        threshold = self.config.fail_on
+        return threshold is not None and any(finding.problem.severity >= threshold for finding in outcome.shown)
+
+    def render(self, name: str, outcome: Outcome, color: bool) -> str:
+        from gpulint import report
+
+        return report.render(name, self._report(outcome, color))
+
+    def _report(self, outcome: Outcome, color: bool):  # type: ignore[no-untyped-def]
+        raise NotImplementedError
+
+    def write_step_summary(self, outcome: Outcome) -> None:
+        """Where GitHub runs this step, append the table of all findings to its summary."""
+        raise NotImplementedError
+
+    def statistics(self, outcome: Outcome) -> str:
+        """How often each rule spoke, the most frequent first."""
+        counts: dict[tuple[str, str], int] = {}
+        for finding in outcome.shown:
+            counts[finding.rule, finding.name] = counts.get((finding.rule, finding.name), 0) + 1
+        rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        return "".join(f"{count:6}  {rule}  {name}\n" for (rule, name), count in rows)
+
+    def summary(self, outcome: Outcome) -> str:
+        """The last line: what was found, and what was understood, so that silence is not mistaken for blindness."""
+        counts = {level: sum(finding.problem.severity is level for finding in outcome.shown) for level in reversed(Severity)}
+        found = ", ".join(counted(count, level.label) for level, count in counts.items() if count) or "no findings"
+        held = len(outcome.findings) - len(outcome.shown)
+        ignored = f" ({held} ignored)" if held else ""
+        return f"{found}{ignored}: {', '.join(self.project.understood()) or 'no files of a known kind'}"
+
+    def graph(self) -> str:
+        from gpulint.project.graph import render
+
+        return render(self.project)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def find_configuration(paths: tuple[str, ...], given: Path | None, isolated: bool) -> tuple[Config, str]:
+    """The configuration that holds for these paths, and a notice where two files compete. Raises GpulintError."""
+    if isolated:
+        return Config(), ""
+    if given:
+        return load_config(given), ""
+    folder = _folder(paths)
+    path, notice = find_config(folder, work_tree(folder))
+    return (load_config(path) if path else Config()), notice
+
+
+def _folder(paths: tuple[str, ...]) -> Path:
+    """The folder that the paths share, absolute."""
+    named = [Path(path).absolute() for path in paths if path != STANDARD_INPUT] or [Path.cwd()]
+    folders = [path if path.is_dir() else path.parent for path in named]
+    return Path(os.path.normpath(os.path.commonpath(folders)))
+
+
+def work_tree(folder: Path) -> Path | None:
+    """The top of the git work tree around a folder."""
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+
+
+def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) -> Run:
+    """Read what the paths name and all that their links may need. Raises GpulintError for a path that is not there."""
+    paths = paths or (".",)
+    for path in paths:
+        if path != STANDARD_INPUT and not Path(path).exists():
+            raise GpulintError(f"{path}: no such file or folder")
+    folder = _folder(paths)
+    root = (config.path.parent.absolute() if config.path else None) or work_tree(folder) or folder
+    if not folder.is_relative_to(root):
+        root = folder
+    given = _standard_input(root, stdin_filename) if STANDARD_INPUT in paths else {}
+    only_input = bool(given) and not stdin_filename
+    excluded = glob_pattern((*config.exclude, *config.extend_exclude))
+    tree = Tree(root, [] if only_input else list_files(root, excluded), given)
+    selection = _selection(root, paths, frozenset(given))
+    project = Project(tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE)
+    return Run(project, config, selection, root)
+
+
+def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:
+    path = Path(os.path.normpath(Path(name).absolute())) if name else root / "stdin.yaml"
+    inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    return {inside: sys.stdin.buffer.read()}
+
+
+def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Selection:
+    folders, files = [], set(given)
+    for path in paths:
+        if path == STANDARD_INPUT:
+            continue
+        absolute = Path(os.path.normpath(Path(path).absolute()))
+        inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
+        if absolute.is_dir():
+            folders.append("" if inside == "." else inside)
+        else:
+            files.add(inside)
+    return Selection(tuple(folders), frozenset(files))
