@@ -1,0 +1,40 @@
+"""What is known of the world outside the files: images, tags, drivers, packages, resources, commands.
+
+The facts are data: one JSON file a table beside this module, one row a line. Each row says where it comes from (`src`: a key of the
+file's `sources`, or an address) and how sure it is (`sure`: high, medium or low). The modules here are the typed look-ups; versions,
+names and tags stand in the data alone.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def table(name: str) -> dict[str, Any]:
+    """The tables of `<name>.json`: its lists of rows by name, beside `sources` and `collected`. Read once."""
+    loaded: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_bytes())
+    return loaded
+
+
+@cache
+def words(name: str, key: str) -> frozenset[str]:
+    """All the words of a list of rows that each hold some under `words`."""
+    return frozenset(word for row in table(name)[key] for word in row["words"])
+
+
+def facts_date() -> str:
+    """The day, as YYYY-MM-DD, on which the newest of the tables was last collected."""
+    return max(str(table(path.stem)["collected"]) for path in _FOLDER.glob("*.json"))
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """A dotted version as integers, so that versions compare as numbers: 12.10 is above 12.9. Raises ValueError on anything else."""
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,354 @@
+"""What the words of a command line and the variables of an environment say of the GPU, and which word names the program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from gpulint.facts import Row, table, words
+
+
+class Launch(NamedTuple):
+    """How a command starts its program.
+
+    `at` is the index of the word that names it, and `form` what that word is: "script" (a Python file), "module" (`-m a.b`), "code" (`-c`),
+    "app" (`module:object`), "command" (the first word of a further command), "shell-script" or "shell-code". `parallel` says that
+    the launcher starts one process a GPU.
+    """
+
+    launcher: str
+    form: str
+    at: int
+    parallel: bool
+
+
+class Option(NamedTuple):
+    """One option of a command line: its name in lower case with `-` and without leading ones, its value, and the index of each."""
+
+    name: str
+    value: str | None
+    at: int
+    value_at: int
+
+
+# --- The program ----------------------------------------------------------------------------------------------------------------
+
+
+def program_index(command: Sequence[str]) -> int:
+    """The index of the word that names the program, behind wrappers such as `sudo`, `env A=b`, `exec`, `timeout 5`, `uv run`.
+
+    It is `len(command)` where nothing but wrappers stands there.
+    """
+    index = _skip_assignments(command, 0)
+    while index < len(command):
+        row = _row_at("wrappers", command, index)
+        if row is None:
+            return index
+        index = _skip_wrapper(row, command, index + len(row["name"].split()))
+    return index
+
+
+def _skip_wrapper(row: Row, command: Sequence[str], index: int) -> int:
+    while index < len(command) and command[index].startswith("-"):
+        index += 2 if command[index] in row["values"] else 1
+    if row.get("assignments"):
+        index = _skip_assignments(command, index)
+    return min(index + int(row["operands"]), len(command))
+
+
+def _skip_assignments(command: Sequence[str], index: int) -> int:
+    while index < len(command) and re.match(r"[A-Za-z_]\w*=", command[index]):
+        index += 1
+    return index
+
+
+def _row_at(rows: str, command: Sequence[str], index: int) -> Row | None:
+    """The row whose name stands at that index; of several the one with the most words."""
+    first = program_name(command[index])
+    return next((row for row in _rows_by_first_word(rows).get(first, ()) if _stands_at(row, command, index)), None)
+
+
+def _stands_at(row: Row, command: Sequence[str], index: int) -> bool:
+    rest: list[str] = row["name"].split()[1:]
+    return list(command[index + 1 : index + 1 + len(rest)]) == rest
+
+
+@cache
+def _rows_by_first_word(rows: str) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in sorted(table("commands")[rows], key=lambda row: -len(row["name"].split())):
+        found.setdefault(row["name"].split()[0], []).append(row)
+    return found
+
+
+@cache
+def program_name(word: str) -> str:
+    """The name of a program without its folder, and without the version in names such as `python3.11`; all shells are `sh`."""
+    name = word.rpartition("/")[2]
+    return next((str(row["name"]) for row in table("commands")["aliases"] if re.fullmatch(row["pattern"], name)), name)
+
+
+def launched(command: Sequence[str]) -> Launch | None:
+    """Which word of a launcher's command names the program that it starts; None where the command itself is the program."""
+    start = program_index(command)
+    row = _row_at("launchers", command, start) if start < len(command) else None
+    if row is None:
+        return None
+    return _find_program(row, command, start + len(row["name"].split()))
+
+
+def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None:
+    while index < len(command):
+        word = command[index]
+        if word.startswith("-") and word != "-":
+            form = _form_of_option(row, word)
+            if form:
+                return Launch(row["name"], form, index + 1, row["parallel"]) if index + 1 < len(command) else None
+            index += _width(row, word)
+        elif "option" in row:
+            index += 1
+        else:
+            return Launch(row["name"], row["form"], index, row["parallel"])
+    return None
+
+
+def _form_of_option(row: Row, word: str) -> str:
+    """What the word behind this option is, where the option names the program."""
+    forms = {"module": "module", "code": row.get("code_form", ""), "option": row["form"]}
+    return next((form for key, form in forms.items() if key in row and re.fullmatch(row[key], word)), "")
+
+
+def _width(row: Row, word: str) -> int:
+    """How many words an option takes, with its values."""
+    if "=" in word or word == "--" or re.fullmatch(row["flags"], word):
+        return 1
+    return 3 if "two_values" in row and re.fullmatch(row["two_values"], word) else 2
+
+
+def gpu_program(command: Sequence[str]) -> bool:
+    """Whether the program itself is a GPU tool, such as `nvidia-smi`."""
+    index = program_index(command)
+    return index < len(command) and program_name(command[index]) in words("commands", "gpu_programs")
+
+
+def model_server(command: Sequence[str]) -> bool:
+    """Whether the command starts a server of large models (vLLM, Triton, text-generation-inference ...)."""
+    launch = launched(command)
+    index = launch.at if launch and launch.form == "module" else program_index(command)
+    return index < len(command) and program_name(command[index]) in words("commands", "model_servers")
+
+
+# --- Plain tools ----------------------------------------------------------------------------------------------------------------
+
+
+def plain_tool(command: Sequence[str]) -> str:
+    """The name of the plain tool (`cp`, `sleep`, `pip`, `alembic` ...) if the command runs nothing else, "" if it runs another thing.
+
+    A shell with only such commands in its `-c` is one, and Python that only imports and prints, and any program that is asked for its
+    version or help. A shell alone is none: what is typed into it is not known.
+    """
+    start = program_index(command)
+    if start >= len(command):
+        return ""
+    name, arguments = program_name(command[start]), command[start + 1 :]
+    if arguments and arguments[-1] in words("commands", "information_options"):
+        return name
+    launch = launched(command)
+    if launch and launch.form in _PLAIN_FORMS:
+        return name if _PLAIN_FORMS[launch.form](command[launch.at]) else ""
+    is_plain = name in words("commands", "plain_tools") or _plain_sub_command(name, arguments) or _plain_argument(name, arguments)
+    return name if is_plain else ""
+
+
+def _plain_sub_command(name: str, arguments: Sequence[str]) -> bool:
+    first = next((word for word in arguments if not word.startswith("-")), "")
+    return any(row["tool"] == name and first in row["words"] for row in table("commands")["plain_sub_commands"])
+
+
+def _plain_argument(name: str, arguments: Sequence[str]) -> bool:
+    rows = [row for row in table("commands")["plain_arguments"] if row["tool"] == name]
+    return any(option == row["option"] and re.fullmatch(row["pattern"], value) for row in rows for option, value in pairwise(arguments))
+
+
+def _plain_script(script: str) -> bool:
+    commands = list(simple_commands(script))
+    return bool(commands) and all(plain_tool(command) for command in commands)
+
+
+def _plain_code(code: str) -> bool:
+    statements = [statement.strip() for statement in re.split(r"[;\n]", code) if statement.strip()]
+    plain = re.compile(r"(?:import|from)\s.*|print\s*\(.*\)")
+    return bool(statements) and all(plain.fullmatch(statement) for statement in statements) and not re.search("cuda|gpu", code, re.I)
+
+
+def _plain_module(module: str) -> bool:
+    return module in words("commands", "plain_modules")
+
+
+_PLAIN_FORMS = {"shell-code": _plain_script, "code": _plain_code, "module": _plain_module}
+
+_SHELL_TOKEN = re.compile(r"""(?P<end>[;&|\n(){}]+)|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s;&|(){}'"\\])+)""", re.S)
+
+
+def simple_commands(script: str) -> Iterator[list[str]]:
+    """The simple commands of a short script, as words without quotes: enough to see which programs it runs, and no more."""
+    command: list[str] = []
+    for match in _SHELL_TOKEN.finditer(script):
+        if match.group("word"):
+            command.append(re.sub(r"""["'\\]""", "", match.group("word")))
+        elif command:
+            yield command
+            command = []
+    if command:
+        yield command
+
+
+# --- Arguments and variables ----------------------------------------------------------------------------------------------------
+
+
+def gpu_argument(command: Sequence[str]) -> int | None:
+    """The index of the word that says cuda or gpu and means on (`--device cuda`, `--gpu 0`, `--n-gpu-layers 35`), None if none does."""
+    return next((index for index, on in _statements(command) if on), None)
+
+
+def cpu_argument(command: Sequence[str]) -> int | None:
+    """The index of the word that says CPU, or turns a GPU off (`--device cpu`, `--no-cuda`, `--n-gpu-layers 0`), None if none does."""
+    return next((index for index, on in _statements(command) if not on), None)
+
+
+def _statements(command: Sequence[str]) -> Iterator[tuple[int, bool]]:
+    """Each word that says something of the GPU, with whether it turns it on."""
+    launch = launched(command)
+    if launch and launch.form == "shell-code":
+        inner = [on for part in simple_commands(command[launch.at]) for _, on in _statements(part)]
+        yield from ((launch.at, on) for on in inner)
+        return
+    for option in options(command):
+        index, on = _statement(option)
+        if on is not None:
+            yield index, on
+
+
+def options(command: Sequence[str]) -> Iterator[Option]:
+    """The options of a command line: `--name=value`, `--name value`, `-n value`, and `name=value` as Hydra takes it."""
+    for index in range(program_index(command) + 1, len(command)):
+        word = command[index]
+        if match := re.fullmatch(r"(?:-{1,2}|\+{0,2})([A-Za-z][\w.-]*)=(.*)", word, re.S):
+            yield Option(_option_name(match.group(1)), match.group(2), index, index)
+        elif re.match(r"--?[A-Za-z]", word):
+            following = command[index + 1] if index + 1 < len(command) else None
+            has_value = following is not None and not re.match(r"-{1,2}[A-Za-z]", following)
+            yield Option(_option_name(word), following if has_value else None, index, index + has_value)
+
+
+def _option_name(word: str) -> str:
+    return word.lstrip("-").rpartition(".")[2].replace("_", "-").lower()
+
+
+def _statement(option: Option) -> tuple[int, bool | None]:
+    if _any_match("cpu_options", option.name):
+        off = option.value is not None and option.value.lower() in ("false", "0", "no")
+        return option.at, None if off else False
+    row = _first_match("gpu_options", option.name)
+    if row:
+        return option.at, _MEANINGS[row["meaning"]](option.value)
+    if option.value is None or option.name in words("commands", "naming_options"):
+        return option.at, None
+    return option.value_at, _means_device(option.value)
+
+
+def gpu_variable(name: str, value: str) -> bool:
+    """Whether an environment variable says cuda or gpu and means on: `ENABLE_GPU=true`, `DEVICE=cuda`, `CUDA_VISIBLE_DEVICES=0`.
+
+    NVIDIA_VISIBLE_DEVICES is none: it is a request.
+    """
+    return _of_variable(name, value) is True
+
+
+def cpu_variable(name: str, value: str) -> bool:
+    """Whether an environment variable says CPU or turns a GPU off: `DEVICE=cpu`, `USE_GPU=false`, `CUDA_VISIBLE_DEVICES=`."""
+    return hides_gpu(name, value) or _of_variable(name, value) is False
+
+
+def hides_gpu(name: str, value: str) -> bool:
+    """Whether an environment variable hides every GPU from the program: CUDA_VISIBLE_DEVICES empty or -1, NVIDIA_VISIBLE_DEVICES void."""
+    return any(row["name"] == name and value in row["values"] for row in table("commands")["hiding_variables"])
+
+
+def _of_variable(name: str, value: str) -> bool | None:
+    row = _first_match("gpu_variables", name.upper())
+    return _MEANINGS[row["meaning"]](value) if row else None
+
+
+def _switch(value: str | None) -> bool | None:
+    """A switch is on where it has no value. A word behind it that is none of a switch's is an operand."""
+    if value is None:
+        return True
+    lowered = value.lower()
+    return False if lowered in words("commands", "off_values") else True if lowered in words("commands", "on_values") else None
+
+
+def _devices(value: str | None) -> bool | None:
+    """Indices or ids: 0 is the first GPU."""
+    return value is None or value == "0" or value.lower() not in words("commands", "off_values")
+
+
+def _count(value: str | None) -> bool | None:
+    """How many, where -1 and all mean every one. A value that is no number says nothing."""
+    if value is None:
+        return None
+    if value.lower() in ("all", "-1"):
+        return True
+    return float(value) > 0 if re.fullmatch(r"\d+(?:\.\d+)?", value) else None
+
+
+def _means_device(value: str | None) -> bool | None:
+    if value is None:
+        return None
+    return False if re.fullmatch(r"cpu(?::\d+)?|CPUExecutionProvider", value) else True if _any_match("gpu_values", value) else None
+
+
+def _value_anywhere(value: str | None) -> bool | None:
+    """A value in a variable of any name: only words that mean nothing but a device count."""
+    row = _first_match("gpu_values", value or "")
+    return True if row and row["anywhere"] else None
+
+
+def _platforms(value: str | None) -> bool | None:
+    return next((True for part in (value or "").split(",") if _any_match("gpu_values", part.strip())), _means_device(value))
+
+
+_MEANINGS: dict[str, Callable[[str | None], bool | None]] = {
+    "switch": _switch,
+    "devices": _devices,
+    "count": _count,
+    "device": _means_device,
+    "value": _value_anywhere,
+    "platforms": _platforms,
+    "any": lambda value: True if value else None,
+    "none": lambda _: None,
+}
+
+
+def _first_match(rows: str, text: str) -> Row | None:
+    return next((row for row in table("commands")[rows] if re.fullmatch(row["pattern"], text)), None)
+
+
+def _any_match(rows: str, text: str) -> bool:
+    return _first_match(rows, text) is not None
+
+
+# --- Processes ------------------------------------------------------------------------------------------------------------------
+
+
+def parallel_processes(command: Sequence[str]) -> Option | None:
+    """The option that sets how many GPUs one program spreads over: `--nproc-per-node 4`, `--tensor-parallel-size=2`."""
+    return next((option for option in options(command) if _any_match("parallelism", option.name)), None)
+
+
+def loader_workers(command: Sequence[str]) -> Option | None:
+    """The option that sets how many worker processes load the data: `--num-workers 8`."""
+    return next((option for option in options(command) if _any_match("loader_workers", option.name)), None)

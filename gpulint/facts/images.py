@@ -1,0 +1,238 @@
+"""What the facts say of a container image: by its name, and by the words of its name and tag."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from gpulint.facts import Row, table, words
+
+
+class Need(enum.Enum):
+    """How surely a container of the image wants a GPU. UNKNOWN where neither a row nor a word of the tag tells."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class ImageFacts:
+    """What is known of an image.
+
+    `vendor` is whose GPU it is made for: nvidia, jetson, amd, intel, habana, google, aws; "cpu" where it is a build without GPU code;
+    "" where the image is made for none. `listed` says that a row of the facts names it; `tag_word` is the word of the tag that says
+    GPU. `cuda` is the CUDA inside ("12.4" or "12.4.1"), `cudnn` whether the system's cuDNN is inside, `nvcc` and `c_compiler` whether
+    these compilers are; None where not known. `flavour` is base, runtime, devel, or "devel-like" for an image that has nvcc and
+    no smaller twin; `runtime_tag` is the tag of the runtime twin of a devel image. `minimal` says what a minimal base lacks a GPU's
+    libraries for: musl, distroless, scratch or busybox. `capabilities` are the driver capabilities it wants beyond compute and utility.
+    """
+
+    vendor: str = ""
+    need: Need = Need.UNKNOWN
+    listed: bool = False
+    tag_word: str = ""
+    carries_cuda: bool | None = None
+    cuda: str | None = None
+    cudnn: bool | None = None
+    flavour: str | None = None
+    nvcc: bool | None = None
+    c_compiler: bool | None = None
+    runtime_tag: str | None = None
+    infrastructure: bool = False
+    optional_gpu: bool = False
+    model_server: bool = False
+    minimal: str = ""
+    sets_visible_devices: bool | None = None
+    capabilities: tuple[str, ...] = ()
+
+
+_PLAIN_FIELDS = (
+    "vendor",
+    "carries_cuda",
+    "cudnn",
+    "flavour",
+    "nvcc",
+    "c_compiler",
+    "infrastructure",
+    "optional_gpu",
+    "model_server",
+    "minimal",
+    "sets_visible_devices",
+)
+
+
+def normalised(name: str) -> str:
+    """An image's name without Docker Hub's registry and `library/`, which it also has when they are not written."""
+    hub = next((prefix for prefix in words("images", "hub_prefixes") if name.startswith(prefix)), "")
+    return name.removeprefix(hub).removeprefix("library/")
+
+
+@cache
+def image_facts(repository: str, tag: str | None) -> ImageFacts:
+    """What is known of an image by its normalised name and its tag (None where it has none)."""
+    row = _row(repository)
+    facts = _from_row(row, repository, tag or "latest") if row else _from_words(repository, tag or "")
+    word = "" if cpu_word(tag or "") else gpu_word(tag or "")
+    minimal = facts.minimal or _minimal_by_tag(tag or "")
+    return replace(facts, tag_word=word, minimal=minimal)
+
+
+def _row(repository: str) -> Row | None:
+    """The row of an image, also where a private registry mirrors it under its full name."""
+    found = _by_name(repository)
+    inner = repository.partition("/")[2] if _has_registry(repository) else ""
+    while found is None and "/" in inner:
+        found = _by_name(inner)
+        inner = inner.partition("/")[2]
+    return found
+
+
+def _has_registry(repository: str) -> bool:
+    first, slash, _ = repository.partition("/")
+    return bool(slash) and ("." in first or ":" in first or first == "localhost")
+
+
+def _by_name(repository: str) -> Row | None:
+    exact = _rows_by_name().get(repository)
+    return exact or next((row for row in _other_rows() if _matches(row, repository)), None)
+
+
+@cache
+def _rows_by_name() -> dict[str, Row]:
+    return {name: row for row in table("images")["images"] for name in row.get("names", ())}
+
+
+@cache
+def _other_rows() -> tuple[Row, ...]:
+    return tuple(row for row in table("images")["images"] if "names" not in row)
+
+
+def _matches(row: Row, repository: str) -> bool:
+    if "starts" in row:
+        return repository.startswith(row["starts"])
+    return bool(re.fullmatch(row["pattern"], repository)) and _is_account(row, repository)
+
+
+def _is_account(row: Row, repository: str) -> bool:
+    first = repository.partition(".")[0]
+    return not first.isdigit() or first in row.get("accounts", (first,))
+
+
+def _from_row(row: Row, repository: str, tag: str) -> ImageFacts:
+    variant: Row = next((variant for variant in row.get("tags", ()) if re.search(variant["tag"], tag)), {})
+    merged = {**row, **variant}
+    values: dict[str, Any] = {field: merged[field] for field in _PLAIN_FIELDS if field in merged}
+    values["capabilities"] = tuple(merged.get("capabilities", ()))
+    if "twin" in merged:
+        values["runtime_tag"] = re.sub(merged["tag"], f"-{merged['twin']}", tag)
+    return ImageFacts(need=Need(merged["need"]), listed=True, cuda=_cuda(merged, repository, tag), **values)
+
+
+def _cuda(row: Row, repository: str, tag: str) -> str | None:
+    """The CUDA version inside, as the row says it is to be read from tag or name."""
+    if "cuda_is" in row:
+        return str(row["cuda_is"])
+    if row.get("ngc"):
+        return _cuda_of_release(tag)
+    match = re.search(row["cuda_in_name"], repository) if "cuda_in_name" in row else re.search(row.get("cuda", "$^"), tag)
+    if not match:
+        return None
+    groups = match.groupdict()
+    return groups.get("version") or f"{groups['major']}.{groups['minor']}"
+
+
+def _cuda_of_release(tag: str) -> str | None:
+    """The CUDA of a monthly NGC release, where a source tells it."""
+    release = tag[:5]
+    rows = table("ngc_releases")["releases"]
+    return next((row["cuda"] for row in rows if row["release"] == release and row["sure"] != "low"), None)
+
+
+def _from_words(repository: str, tag: str) -> ImageFacts:
+    """An image that no row names: what the words of its tag, or else of its own name, say."""
+    if cpu_word(tag) or cpu_word(repository):
+        return ImageFacts(vendor="cpu", need=Need.NONE)
+    word = gpu_word(tag)
+    return ImageFacts(vendor=_vendor_of_word(word), need=Need.LIKELY) if word else ImageFacts()
+
+
+def _minimal_by_tag(tag: str) -> str:
+    rows = table("images")["minimal_tags"]
+    return next((row["minimal"] for row in rows if re.search(row["pattern"], tag)), "")
+
+
+def gpu_word(text: str) -> str:
+    """The word of an image's name or tag that says GPU (`cuda`, `cu124`, `gpu`, `nvidia`, `rocm` ...), "" if none does.
+
+    Of a name with a path only the last part speaks: who publishes an image says nothing of it. A word counts between separators and
+    next to digits: `12.4-cuda`, `cuda12`, `cu124`, and not `accuracy`, `cup`. Negated ones (`no-gpu`) and the names of what runs
+    GPUs (`gpu-operator`, `nvidia-device-plugin`) do not count.
+    """
+    for match in _word_pattern().finditer(_last_part(text)):
+        if match.group("word"):
+            return match.group("word")
+    return ""
+
+
+def cpu_word(text: str) -> str:
+    """The word of an image's name or tag that says CPU, "" if none does; `no-gpu` and `without-cuda` say so too."""
+    match = _cpu_pattern().search(_last_part(text))
+    return match.group() if match else ""
+
+
+def _last_part(text: str) -> str:
+    name, colon, tag = text.rpartition("/")[2].partition(":")
+    return (name + colon + tag).lower()
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    word = "|".join(row["pattern"] for row in table("images")["words"])
+    before = "|".join(sorted(_around("before")))
+    after = "|".join(sorted(_around("after")))
+    return re.compile(
+        rf"(?<![a-z])(?:{before})[-_.]?(?:{word})(?![a-z])"
+        rf"|(?<![a-z])(?:{word})(?:[-_](?:{word}))*[-_.]?(?:{after})(?![a-z])"
+        rf"|(?<![a-z])(?P<word>{word})(?![a-z])"
+    )
+
+
+@cache
+def _cpu_pattern() -> re.Pattern[str]:
+    word = "|".join(row["pattern"] for row in table("images")["words"])
+    before = "|".join(sorted(_around("before")))
+    cpu = "|".join(sorted(words("images", "cpu_words")))
+    return re.compile(rf"(?<![a-z])(?:(?:{cpu})|(?:{before})[-_.]?(?:{word}))(?![a-z])")
+
+
+def _around(where: str) -> set[str]:
+    return {word for row in table("images")["not_gpu_words"] if row["where"] == where for word in row["words"]}
+
+
+def _vendor_of_word(word: str) -> str:
+    rows = table("images")["words"]
+    return next((str(row["vendor"]) for row in rows if re.fullmatch(row["pattern"], word)), "")
+
+
+def is_moving_tag(tag: str) -> bool:
+    """Whether a tag names no version of the image and one of its words is one that moves: `latest`, `main`, `gpu`, `cuda12-latest`.
+
+    Versions of the platform (`py3`, `cuda12.4`, `ubuntu22.04`) are none of the image; a commit hash is one.
+    """
+    rest = _platform_pattern().sub(" ", tag.lower())
+    if re.search(r"\d", rest):
+        return False
+    moving = words("images", "moving_words")
+    return any(word in moving for word in re.split(r"[^a-z]+", rest)) or bool(gpu_word(tag))
+
+
+@cache
+def _platform_pattern() -> re.Pattern[str]:
+    platform = "|".join(row["pattern"] for row in table("images")["platform_words"])
+    return re.compile(rf"(?<![a-z0-9])(?:{platform})(?![a-z0-9])")

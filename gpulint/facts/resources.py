@@ -1,0 +1,101 @@
+"""Kubernetes resource names, node labels and taints of accelerators."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from gpulint.facts import Row, table, words
+from gpulint.facts.images import cpu_word, gpu_word
+
+ANY_VENDOR = "gpu"
+"""What `gpu_label` and `gpu_taint` answer where a key says GPU and not whose."""
+
+
+class Resource(NamedTuple):
+    """An accelerator's resource name: `whole` where its count is a count of cards or slices, not of memory, cores or shares."""
+
+    vendor: str
+    shared: bool
+    mig: bool
+    whole: bool
+
+
+@cache
+def gpu_resource(name: str) -> Resource | None:
+    """The accelerator of a well-formed, known resource name (TPU, Neuron and Gaudi too); None for any other name."""
+    for row in table("resources")["resources"]:
+        if row["name"] == name if "name" in row else re.fullmatch(row["pattern"], name):
+            return Resource(row["vendor"], row.get("shared", False), row.get("mig", False), row["whole"])
+    return None
+
+
+def legacy_resource(name: str) -> bool:
+    """Whether a name was a GPU's once, or is a GPU's without the domain that an extended resource must have: `gpu`, `nvidia-gpu`."""
+    if "/" not in name:
+        return bool(gpu_word(name))
+    return any(row["name"] == name for row in table("resources")["legacy_resources"])
+
+
+def looks_like_gpu(name: str) -> bool:
+    """Whether a resource name means a GPU, rightly written or not: a failed attempt at a request is a request too."""
+    if gpu_resource(name) or legacy_resource(name) or nearest_resource(name):
+        return True
+    domain, _, rest = name.partition("/")
+    return bool(rest) and any(gpu_word(part.replace(".", "-")) for part in (domain, rest))
+
+
+@cache
+def nearest_resource(name: str) -> str | None:
+    """The known GPU resource that an unknown name lies within two edits of (case apart), or is known to be taken for; None if none."""
+    if gpu_resource(name):
+        return None
+    for row in table("resources")["near_resources"]:
+        if row["name"] == name:
+            return str(row["instead"])
+    known = (str(row["name"]) for row in table("resources")["resources"] if "name" in row)
+    near = [(_distance(name.lower(), candidate), candidate) for candidate in known if abs(len(candidate) - len(name)) <= 2]
+    distance, candidate = min(near, default=(3, ""))
+    return candidate if distance <= 2 else None
+
+
+def _distance(left: str, right: str) -> int:
+    """Levenshtein's distance."""
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, start=1):
+        diagonal, row[0] = row[0], i
+        for j, b in enumerate(right, start=1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
+    return row[-1]
+
+
+def gpu_label(key: str, value: str | None) -> str:
+    """The vendor whose nodes a node label picks, ANY_VENDOR where the label says GPU and not whose, "" where it picks no such nodes.
+
+    `value` is None where the key alone is asked for (`Exists`).
+    """
+    if value is not None and value.lower() in words("resources", "off_values"):
+        return ""
+    row = next((row for row in table("resources")["labels"] if _matches(row, key, value)), None)
+    return str(row["vendor"]) if row else _by_words(key, value)
+
+
+def gpu_taint(key: str, value: str | None = None) -> str:
+    """The vendor whose nodes a taint or toleration of that key guards, ANY_VENDOR where it says GPU and not whose, "" for any other."""
+    row = next((row for row in table("resources")["taints"] if re.fullmatch(row["key"], key)), None)
+    return str(row["vendor"]) if row else _by_words(key, value)
+
+
+def _matches(row: Row, key: str, value: str | None) -> bool:
+    if not re.fullmatch(row["key"], key):
+        return False
+    return "value" not in row or (value is not None and bool(re.fullmatch(row["value"], value)))
+
+
+def _by_words(key: str, value: str | None) -> str:
+    """What a key or value of the user's own says: `gpu: "true"`, `pool: gpu-a100`."""
+    name = key.rpartition("/")[2]
+    if cpu_word(name) or cpu_word(value or ""):
+        return ""
+    return ANY_VENDOR if gpu_word(name.replace(".", "-")) or gpu_word(value or "") else ""

@@ -1,0 +1,95 @@
+"""Kubernetes kinds: where their pods stand, what their controllers add, and which objects are infrastructure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from gpulint.facts import table, words
+
+
+class PodPath(NamedTuple):
+    """Where a kind keeps what a pod is made of.
+
+    `path` holds keys from the root; "*" is each item of a list or each value of a mapping. `role` is main, worker, head, launcher,
+    helper, init or sidecar; a head, launcher or helper (transformer, explainer) normally has no GPU. `form` says what stands there:
+    "pod" a pod spec, "container" one container, "resources" the resources of one (its parent holds image, command, args and env),
+    "gpu" Spark's mapping of name and quantity.
+    """
+
+    path: tuple[str, ...]
+    role: str
+    form: str
+
+
+def pod_paths(api_version: str | None, kind: str) -> tuple[PodPath, ...] | None:
+    """Where the pods of a kind stand; None for a kind that is not listed. Without an API version the kind's name decides."""
+    group = None if api_version is None else api_version.rpartition("/")[0]
+    return _paths_by_kind().get((group, kind))
+
+
+@cache
+def _paths_by_kind() -> dict[tuple[str | None, str], tuple[PodPath, ...]]:
+    paths: dict[tuple[str | None, str], list[PodPath]] = {}
+    first_group: dict[str, str] = {}
+    for row in table("workloads")["kinds"]:
+        path = PodPath(tuple(row["path"]), row.get("role", "main"), row.get("form", "pod"))
+        paths.setdefault((row["group"], row["kind"]), []).append(path)
+        if first_group.setdefault(row["kind"], row["group"]) == row["group"]:
+            paths.setdefault((None, row["kind"]), []).append(path)
+    return {key: tuple(found) for key, found in paths.items()}
+
+
+@cache
+def _kinds_with(trait: str) -> frozenset[str]:
+    return frozenset(kind for row in table("workloads")["kind_traits"] if row["trait"] == trait for kind in row["kinds"])
+
+
+def resources_from_elsewhere(kind: str) -> bool:
+    """Whether another object brings the resources of this kind's containers, as an InferenceService does for its ServingRuntime."""
+    return kind in _kinds_with("resources_from_elsewhere")
+
+
+def adds_shm(kind: str) -> bool:
+    """Whether the kind's controller mounts a memory volume at /dev/shm itself."""
+    return kind in _kinds_with("adds_shm")
+
+
+def adds_tolerations(kind: str) -> bool:
+    """Whether the kind's controller or template brings tolerations and selectors that its manifest does not show."""
+    return kind in _kinds_with("adds_tolerations")
+
+
+def not_workload(kind: str) -> bool:
+    """Whether objects of this kind start no container, though they may hold what looks like one: schemas, node pools, claims, policies."""
+    return kind in _kinds_with("not_workload")
+
+
+def infrastructure(name: str, namespace: str, image_repository: str, kind: str) -> bool:
+    """Whether a workload is part of the cluster's or host's own works: device plugins, drivers, exporters, runners, managers.
+
+    Give "" for what is not known; the image's name is the normalised one.
+    """
+    return (
+        kind in _names("infrastructure_kinds")
+        or namespace in _names("namespaces")
+        or bool(_infrastructure_name().search(name.lower()))
+        or bool(image_repository and _infrastructure_image().fullmatch(image_repository))
+    )
+
+
+@cache
+def _names(key: str) -> frozenset[str]:
+    return frozenset(name for row in table("workloads")[key] for name in row["names"])
+
+
+@cache
+def _infrastructure_name() -> re.Pattern[str]:
+    names = "|".join(sorted(map(re.escape, words("workloads", "infrastructure_words")), key=len, reverse=True))
+    return re.compile(rf"(?<![a-z0-9])(?:{names})s?(?![a-z0-9])")
+
+
+@cache
+def _infrastructure_image() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for row in table("workloads")["infrastructure_images"] for pattern in row["patterns"]))
