@@ -83,6 +83,17 @@ def image_facts(repository: str, tag: str | None) -> ImageFacts:
     return replace(facts, tag_word=word, minimal=minimal)
 
 
+@cache
+def repository_facts(repository: str) -> ImageFacts:
+    """What holds of an image whatever its tag: need and vendor are not told where they depend on the tag."""
+    row = _row(repository)
+    if row is None:
+        return _from_words(repository, "")
+    told_by_tag = {key for variant in row.get("tags", ()) for key in variant} | {"cuda", "ngc"}
+    common = {key: value for key, value in row.items() if key not in told_by_tag}
+    return _from_row({"need": Need.UNKNOWN.value, **common}, repository, "")
+
+
 def _row(repository: str) -> Row | None:
     """The row of an image, also where a private registry mirrors it under its full name."""
     found = _by_name(repository)
@@ -140,10 +151,16 @@ def _cuda(row: Row, repository: str, tag: str) -> str | None:
         return str(row["cuda_is"])
     if row.get("ngc"):
         return _cuda_of_release(tag)
-    match = re.search(row["cuda_in_name"], repository) if "cuda_in_name" in row else re.search(row.get("cuda", "$^"), tag)
-    if not match:
-        return None
-    groups = match.groupdict()
+    match = None
+    if "cuda_in_name" in row:
+        match = re.search(row["cuda_in_name"], repository)
+    elif "cuda" in row:
+        match = re.search(row["cuda"], tag)
+    return _version_of(match.groupdict()) if match else None
+
+
+def _version_of(groups: dict[str, str]) -> str:
+    """`12.4` of a version that is written so, or as 124."""
     return groups.get("version") or f"{groups['major']}.{groups['minor']}"
 
 
