@@ -140,6 +140,8 @@ def _from_row(row: Row, repository: str, tag: str) -> ImageFacts:
     merged = {**row, **variant}
     values: dict[str, Any] = {field: merged[field] for field in _PLAIN_FIELDS if field in merged}
     values["capabilities"] = tuple(merged.get("capabilities", ()))
+    if isinstance(values.get("cudnn"), str):
+        values["cudnn"] = bool(re.search(values["cudnn"], tag))
     if "twin" in merged:
         values["runtime_tag"] = re.sub(merged["tag"], f"-{merged['twin']}", tag)
     return ImageFacts(need=Need(merged["need"]), listed=True, cuda=_cuda(merged, repository, tag), **values)
