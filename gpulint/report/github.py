@@ -64,7 +64,7 @@ def _property(text: str) -> str:
 def step_summary(run: Run) -> str:
     """The Markdown of a step summary: every finding in a table, the gravest first, as far as GitHub takes it."""
     rows = [
-        "| | place | rule | finding |\n",
+        "| severity | place | rule | finding |\n",
         "| --- | --- | --- | --- |\n",
         *(_row(finding, run.folder) for finding in _gravest_first(run)),
     ]

@@ -35,13 +35,13 @@ class Run:
     @cached_property
     def checkout(self) -> Path:
         """The folder that GitHub counts paths from: in a workflow the checkout that the root lies in, else the root itself."""
-        workspace = os.environ.get("GITHUB_WORKSPACE")
-        if workspace and self.root.is_relative_to(Path(workspace).resolve()):
+        root, workspace = self.root.resolve(), os.environ.get("GITHUB_WORKSPACE")
+        if workspace and root.is_relative_to(Path(workspace).resolve()):
             return Path(workspace).resolve()
-        return self.root
+        return root
 
     @cached_property
     def folder(self) -> str:
         """The root below the checkout, with a `/` behind it; "" where they are one."""
-        inner = self.root.relative_to(self.checkout).as_posix()
+        inner = self.root.resolve().relative_to(self.checkout).as_posix()
         return "" if inner == "." else f"{inner}/"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpulint.pages import page_address, page_text, parse_page, read_page
+from gpulint.pages import HOMEPAGE, page_address, page_text, parse_page, read_page
 
 PAGE = """\
 # gpu-not-requested (GPU201)
@@ -111,3 +111,8 @@ def test_address_of_a_page() -> None:
     assert page_address("/lib/gpulint_rules/image/driver_in_image.md") == address
     assert page_address("/lib/other_rules/image/driver_in_image.md") == ""
     assert page_address("") == ""
+
+
+def test_homepage_is_that_of_the_project() -> None:
+    pyproject = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'Homepage = "{HOMEPAGE}"' in pyproject

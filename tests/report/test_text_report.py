@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpulint.report import FORMATS, Run, render
 from gpulint.rule import Finding, Problem, Related, Severity
@@ -18,7 +20,7 @@ ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 def one_finding(text: str, place: Location, message: str = "wrong", color: bool = False) -> Run:
     finding = Finding("GPU999", "some-rule", Problem(place, message, Severity.ERROR))
-    source = Source(place.path, text.encode("utf-8", "surrogatepass"))
+    source = Source(place.path, text.encode())
     return Run((finding,), (), {}, {place.path: source}.get, Path("/project"), "1.2.3", color=color)
 
 
@@ -91,6 +93,11 @@ def test_nothing_of_a_file_reaches_the_terminal_as_it_is(format: str) -> None:
     shown = render(format, Run((finding,), (), {}, lambda path: Source(path, evil.encode("utf-8", "replace")), Path("/"), "1"))
     assert shown.replace("\n", "").isprintable()
     assert shown.count("\n") == (1 if format == "concise" else 6)
+
+
+@given(st.text(), st.tuples(*[st.integers(1, 9)] * 4))
+def test_any_text_and_place_is_shown_safely(text: str, place: tuple[int, int, int, int]) -> None:
+    assert all(row.isprintable() for row in excerpt(text, place))
 
 
 def test_file_that_cannot_be_read_has_no_excerpt() -> None:
