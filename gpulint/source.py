@@ -5,7 +5,7 @@ Lines and columns count from 1, columns in characters, and an end column is the 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
@@ -48,33 +48,36 @@ class Text(str):
     pieces: tuple[Piece, ...] | None
 
     def __new__(cls, value: str, location: Location, pieces: tuple[Piece, ...] | None = None) -> Text:
-        text = super().__new__(cls, value)
+        text = str.__new__(cls, value)
         text.location = location
         text.pieces = pieces
         return text
 
     def cut(self, start: int, end: int) -> Text:
         """The characters from `start` up to `end` as a Text of their own, `0 <= start <= end <= len(self)`."""
+        if start == 0 and end == len(self):
+            return self
         value = str.__getitem__(self, slice(start, end))
-        if self.pieces == () or (start == 0 and end == len(self)):
-            return Text(value, self.location, self.pieces)
-        line, column = self._position(start)
-        end_line, end_column = self._position(end - 1) if end > start else (line, column - 1)
-        return Text(value, Location(self.location.path, line, column, end_line, end_column + 1), self._pieces_of(start, end))
+        pieces = self.pieces
+        if pieces == ():
+            return Text(value, self.location, pieces)
+        path, line, column, _, _ = self.location
+        if pieces is None:
+            return Text(value, Location(path, line, column + start, line, column + end))
+        line, column = _position(pieces, start)
+        end_line, end_column = _position(pieces, end - 1) if end > start else (line, column - 1)
+        low = bisect_right(pieces, start, key=_offset)
+        inner = [Piece(offset - start, *at) for offset, *at in pieces[low : bisect_left(pieces, end, low, key=_offset)]]
+        return Text(value, Location(path, line, column, end_line, end_column + 1), (Piece(0, line, column), *inner) if inner else None)
 
-    def _position(self, offset: int) -> tuple[int, int]:
-        if not self.pieces:
-            return self.location.line, self.location.column + offset
-        piece = self.pieces[max(bisect_right(self.pieces, offset, key=lambda piece: piece.offset) - 1, 0)]
-        return piece.line, piece.column + offset - piece.offset
 
-    def _pieces_of(self, start: int, end: int) -> tuple[Piece, ...] | None:
-        if not self.pieces:
-            return None
-        first = Piece(0, *self._position(start))
-        inner = (Piece(piece.offset - start, piece.line, piece.column) for piece in self.pieces if start < piece.offset < end)
-        pieces = (first, *inner)
-        return None if len(pieces) == 1 else pieces
+def _offset(piece: Piece) -> int:
+    return piece.offset
+
+
+def _position(pieces: tuple[Piece, ...], offset: int) -> tuple[int, int]:
+    piece = pieces[max(bisect_right(pieces, offset, key=_offset) - 1, 0)]
+    return piece.line, piece.column + offset - piece.offset
 
 
 class UnknownValue(Exception):
@@ -170,7 +173,7 @@ class Source:
         value = self.text[start:end]
         pieces = None
         if "\n" in value:
-            offsets = [start, *(begin for begin in self._starts if start < begin < end)]
+            offsets = [start, *self._starts[bisect_right(self._starts, start) : bisect_left(self._starts, end)]]
             pieces = tuple(Piece(offset - start, *self.position(offset)) for offset in offsets)
         return Text(value, self.location(start, end), pieces)
 
