@@ -13,9 +13,10 @@ import click
 
 from gpulint import __version__
 from gpulint.errors import CLEAN, FAILED, FINDINGS, GpulintError
+from gpulint.report import FORMATS
+from gpulint.report.terminal import printable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-FORMATS = ("text", "concise", "sarif", "github")
 LEVELS = ("note", "warning", "error")
 
 
@@ -37,11 +38,6 @@ class VerbOrPaths(click.Group):
         except GpulintError as error:
             click.echo(f"gpulint: {printable(str(error))}", err=True)
             sys.exit(FAILED)
-
-
-def printable(text: str) -> str:
-    """The text with its control characters escaped, so that a file's name or content cannot drive the terminal."""
-    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -73,7 +69,9 @@ def _options(*options: Callable[[Function], Function]) -> Callable[[Function], F
 common = _options(
     click.option("--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Use this configuration file."),
     click.option("--isolated", is_flag=True, help="Use no configuration file."),
-    click.option("--machine", "machine", multiple=True, metavar="KEY=VALUE", help="A fact of the machines, such as default_runtime=nvidia."),
+    click.option(
+        "--machine", "machine", multiple=True, metavar="KEY=VALUE", help="A fact of the machines, such as default_runtime=nvidia."
+    ),
     click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out, besides those of the configuration."),
 )
 
@@ -87,7 +85,9 @@ common = _options(
 @click.option("--extend-ignore", multiple=True, metavar="RULES", help="None of these rules either.")
 @click.option("--min-severity", type=click.Choice(LEVELS), help="Show findings from this severity on.  [default: warning]")
 @click.option("--fail-on", type=click.Choice((*reversed(LEVELS), "never")), help="Exit with 1 from this severity on.  [default: warning]")
-@click.option("--format", "formats", multiple=True, metavar="FORMAT[=PATH]", help=f"{', '.join(FORMATS)}; to a file with =PATH. Repeatable.")
+@click.option(
+    "--format", "formats", multiple=True, metavar="FORMAT[=PATH]", help=f"{', '.join(FORMATS)}; to a file with =PATH. Repeatable."
+)
 @click.option("--strict", is_flag=True, help="Ask for what common guides ask beyond what the facts support.")
 @click.option("--no-ignores", is_flag=True, help="Report what ignore comments hold back, too.")
 @click.option("--stdin-filename", metavar="PATH", help="The name under which standard input (-) is read.")
@@ -107,10 +107,11 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     if options["show_files"]:
         click.echo("".join(f"{printable(path)}: {kind.value}\n" for path, kind in run.files()), nl=False)
         return
-    _say(run.notices if not options["quiet"] else ())
     outcome = run.check(use_ignores=not options["no_ignores"])
     for name, path in _formats(options["formats"]):
-        _write(run.render(name, outcome, color=_color(options["color"], path)) if not options["statistics"] else run.statistics(outcome), path)
+        _write(
+            run.render(name, outcome, color=_color(options["color"], path)) if not options["statistics"] else run.statistics(outcome), path
+        )
     run.write_step_summary(outcome)
     if not options["quiet"]:
         click.echo(run.summary(outcome), err=True)
@@ -204,4 +205,4 @@ def graph(path: str, **options: Any) -> None:
     from gpulint import session
 
     run = session.prepare((path,), config=_configured((path,), options), stdin_filename=None)
-    click.echo(printable(run.graph()), nl=False)
+    click.echo(run.graph(), nl=False)

@@ -65,7 +65,7 @@ _NAMES: tuple[tuple[re.Pattern[str], Kind | None], ...] = tuple(
     )
 )
 _SHEBANGS = ((b"python", Kind.PYTHON), (b"sh", Kind.SHELL))
-_MANIFEST = re.compile(rb'^\s*(- )?"?apiVersion"?\s*:', re.MULTILINE)
+_MANIFEST = re.compile(rb'^[ \t]*(- )?apiVersion[ \t]*:|"apiVersion"\s*:', re.MULTILINE)
 _KUSTOMIZE_API = re.compile(rb"^apiVersion:\s*[\"']?kustomize\.config\.k8s\.io/", re.MULTILINE)
 _SERVICES = re.compile(rb"^services:[ \t]*(#.*)?\r?$", re.MULTILINE)
 _IMAGE_OR_BUILD = re.compile(rb"^[ \t]+(image|build|extends):", re.MULTILINE)
@@ -149,31 +149,39 @@ def _listed_by_git(root: Path) -> list[str] | None:
 
 
 def _walked(root: Path, excluded: re.Pattern[str] | None) -> Iterator[str]:
-    ignored = _gitignore(root)
+    ignored: list[tuple[str, Callable[[str], bool]]] = []
     folders = [""]
     while folders:
         folder = folders.pop()
-        try:
-            entries = list(os.scandir(root / folder))
-        except OSError:
-            continue
-        for entry in entries:
-            path = folder + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name != ".git" and not (excluded and excluded.search(path + "/")) and not ignored(path + "/"):
-                    folders.append(path + "/")
-            elif not ignored(path):
+        ignored += _gitignore(root, folder)
+        for name, is_folder in _entries(root / folder):
+            path = folder + name + "/" * is_folder
+            if any(path.startswith(prefix) and matches(path[len(prefix) :]) for prefix, matches in ignored):
+                continue
+            if not is_folder:
                 yield path
+            elif name != ".git" and not (excluded and excluded.search(path)):
+                folders.append(path)
 
 
-def _gitignore(root: Path) -> Callable[[str], bool]:
+def _entries(folder: Path) -> list[tuple[str, bool]]:
+    """The names in a folder, each with whether it is a folder itself."""
     try:
-        lines = (root / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+        with os.scandir(folder) as entries:
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
     except OSError:
-        return lambda _path: False
+        return []
+
+
+def _gitignore(root: Path, folder: str) -> list[tuple[str, Callable[[str], bool]]]:
+    """The folder's .gitignore as a prefix and a test of the rest of a path; nothing where there is none."""
+    try:
+        lines = (root / folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
     import pathspec
 
-    return pathspec.PathSpec.from_lines("gitwildmatch", lines).match_file
+    return [(folder, pathspec.GitIgnoreSpec.from_lines(lines).match_file)]
 
 
 def read_file(root: Path, path: str) -> bytes | None:
@@ -189,16 +197,25 @@ def read_file(root: Path, path: str) -> bytes | None:
         if _is_link(root / path):
             return None
         raise Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        if status.st_size > SIZE_LIMIT:
-            raise Unreadable(f"has {status.st_size / 1024 / 1024:.0f} MiB, over the limit of {SIZE_LIMIT // 1024 // 1024} MiB")
-        data = file.read(SIZE_LIMIT + 1)
-    if b"\0" in data:
+    try:
+        data = _read_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
+    if data is not None and b"\0" in data:
         raise Unreadable("is not text: it holds NUL bytes")
     return data
+
+
+def _read_descriptor(descriptor: int) -> bytes | None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if status.st_size > SIZE_LIMIT:
+        raise Unreadable(f"has {status.st_size / 1024 / 1024:.0f} MiB, over the limit of {SIZE_LIMIT // 1024 // 1024} MiB")
+    chunks = []
+    while chunk := os.read(descriptor, SIZE_LIMIT):
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def _is_link(path: Path) -> bool:

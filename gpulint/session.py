@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpulint import engine, registry
+from gpulint import __version__, engine, registry, report
 from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
 from gpulint.discover import Kind, list_files
 from gpulint.engine import Outcome, Selection
@@ -28,7 +28,6 @@ class Run:
     config: Config
     selection: Selection
     root: Path
-    notices: tuple[str, ...] = ()
 
     def check(self, use_ignores: bool = True) -> Outcome:
         return engine.check(self.project, self.config, self.selection, use_ignores)
@@ -46,16 +45,30 @@ class Run:
         return threshold is not None and any(finding.problem.severity >= threshold for finding in outcome.shown)
 
     def render(self, name: str, outcome: Outcome, color: bool) -> str:
-        from gpulint import report
-
+        """The findings in one of the report's formats."""
         return report.render(name, self._report(outcome, color))
 
-    def _report(self, outcome: Outcome, color: bool):  # type: ignore[no-untyped-def]
-        raise NotImplementedError
+    def _report(self, outcome: Outcome, color: bool = False) -> report.Run:
+        held = tuple(finding for finding in outcome.findings if finding.suppressed_by)
+        return report.Run(
+            findings=outcome.shown,
+            suppressed=held,
+            rules={entry.id: entry for entry in engine.active_rules(self.config)},
+            source=self.project.tree.source,
+            root=self.root,
+            version=__version__,
+            summary=self.summary(outcome),
+            color=color,
+        )
 
     def write_step_summary(self, outcome: Outcome) -> None:
         """Where GitHub runs this step, append the table of all findings to its summary."""
-        raise NotImplementedError
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if path:
+            from gpulint.report.github import step_summary
+
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(step_summary(self._report(outcome)))
 
     def statistics(self, outcome: Outcome) -> str:
         """How often each rule spoke, the most frequent first."""
@@ -122,7 +135,9 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     excluded = glob_pattern((*config.exclude, *config.extend_exclude))
     tree = Tree(root, [] if only_input else list_files(root, excluded), given)
     selection = _selection(root, paths, frozenset(given))
-    project = Project(tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE)
+    project = Project(
+        tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE
+    )
     return Run(project, config, selection, root)
 
 
@@ -144,3 +159,21 @@ def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Sel
         else:
             files.add(inside)
     return Selection(tuple(folders), frozenset(files))
+
+
+def rule_list() -> str:
+    """Every rule, one a line: id, name, severities."""
+    lines = (f"{entry.id}  {entry.name:32}  {'/'.join(level.label for level in entry.severities)}\n" for entry in registry.catalogue())
+    return "".join(lines)
+
+
+def rule_page(word: str) -> str:
+    """The page of the rule with that id or name. Raises GpulintError where there is none."""
+    from gpulint.pages import page_text, read_page
+
+    entry = next((entry for entry in registry.catalogue() if word in (entry.id, entry.name)), None)
+    if entry is None:
+        known = [name for each in registry.catalogue() for name in (each.id, each.name)]
+        raise GpulintError(f"no rule {word!r}{nearest(word, known)}")
+    page = read_page(entry.page)
+    return page_text(page) if page else f"{entry.id} {entry.name}\n"

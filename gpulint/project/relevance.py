@@ -1,0 +1,71 @@
+"""Which files are worth parsing: those that hold an anchor, bytes without which no rule can speak of them.
+
+A file may matter because it names a GPU itself, or because it runs what does: an image that is built here on a GPU base, or a program
+of this repository that uses one. So the files that name a GPU are told first, and the others are asked for what these bring.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from posixpath import dirname
+
+from gpulint.discover import Kind
+from gpulint.facts import words
+from gpulint.project.tree import Tree
+
+
+def anchors(key: str) -> tuple[bytes, ...]:
+    """The anchors of that list of the facts."""
+    return tuple(word.encode() for word in sorted(words("anchors", key)))
+
+
+class Relevance:
+    """Tells which files of a tree matter. With `everything` all do, which costs time and changes no finding."""
+
+    def __init__(self, tree: Tree, everything: bool = False) -> None:
+        self._tree = tree
+        self._everything = everything
+
+    def names_gpu(self, path: str) -> bool:
+        """Whether a file holds a GPU anchor itself."""
+        return self._everything or self._holds(path, anchors("gpu"))
+
+    def _holds(self, path: str, wanted: tuple[bytes, ...]) -> bool:
+        source = self._tree.source(path)
+        return source is not None and any(anchor in source.lowered for anchor in wanted)
+
+    @cached_property
+    def dockerfiles(self) -> tuple[str, ...]:
+        """The Dockerfiles that name a GPU. The others are read when something that matters runs their image."""
+        return tuple(path for path in self._tree.paths(Kind.DOCKERFILE) if self.names_gpu(path))
+
+    @cached_property
+    def _has_programs(self) -> bool:
+        return any(self.names_gpu(path) for path in self._tree.paths(Kind.PYTHON))
+
+    def _runs_ours(self, path: str, names: tuple[bytes, ...]) -> bool:
+        """Whether a file may run an image that a Dockerfile of ours builds on a GPU base, or a program of ours that uses a GPU."""
+        if self.dockerfiles and self._holds(path, names):
+            return True
+        return self._has_programs and self._holds(path, anchors("launch"))
+
+    @cached_property
+    def compose_files(self) -> tuple[str, ...]:
+        """The Compose files that matter, and with each the others of its folder, since they may run together."""
+        paths = self._tree.paths(Kind.COMPOSE)
+        folders = {dirname(path) for path in paths if self.names_gpu(path) or self._runs_ours(path, (b"build",))}
+        return tuple(path for path in paths if dirname(path) in folders)
+
+    @cached_property
+    def scripts(self) -> tuple[str, ...]:
+        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU."""
+        paths = self._tree.paths(Kind.SHELL, Kind.MAKEFILE, Kind.GITHUB, Kind.GITLAB)
+        engines = anchors("engines")
+        something = bool(self.dockerfiles) or self._has_programs
+        return tuple(path for path in paths if self._everything or ((something or self.names_gpu(path)) and self._holds(path, engines)))
+
+    def manifests(self, image_names: frozenset[str]) -> tuple[str, ...]:
+        """The Kubernetes manifests, templates and values that matter, given the names of the images that are built here."""
+        names = tuple(name.lower().encode() for name in sorted(image_names))
+        paths = self._tree.paths(Kind.MANIFEST, Kind.TEMPLATE, Kind.VALUES)
+        return tuple(path for path in paths if self.names_gpu(path) or self._runs_ours(path, names))

@@ -1,0 +1,47 @@
+"""GPU101: a GPU image without a tag, or with one that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpulint.evidence import has_gpu, is_infrastructure
+from gpulint.facts.cuda_tags import cuda_repository
+from gpulint.facts.images import Need, is_moving_tag
+from gpulint.model.container import Container
+from gpulint.model.image import ImageRef
+from gpulint.project import Project
+from gpulint.rule import Impact, Problem, Rule, Severity
+from gpulint.source import known
+
+
+def check(image: ImageRef, project: Project) -> Iterator[Problem]:
+    """An error where nvidia/cuda has no tag or latest, which does not exist; a warning for every other GPU image that is not pinned."""
+    tag = known(image.tag)
+    if image.digest is not None or project.is_pinned_elsewhere(image) or not _is_gpu_image(image, project):
+        return
+    if cuda_repository(image.repository) and tag in (None, "latest"):
+        message = f"{image.shown} cannot be pulled: nvidia/cuda has no tag latest, and no tag means latest"
+        yield Problem(
+            image.location, message, Severity.ERROR, help="write CUDA version, flavour and system, such as 12.4.1-runtime-ubuntu22.04"
+        )
+    elif tag is None or is_moving_tag(tag):
+        what = "has no tag" if tag is None else f"has the tag {tag}, which moves"
+        message = f"{image.shown} {what}: the next pull may bring another CUDA than the driver or the code can use"
+        yield Problem(image.location, message, Severity.WARNING, help="write the tag of one release, or a digest")
+    elif project.strict:
+        message = f"{image.shown} has no digest, so its tag may be pushed again (policy)"
+        yield Problem(image.location, message, Severity.WARNING, help="add the digest behind the tag: @sha256:...")
+
+
+def _is_gpu_image(image: ImageRef, project: Project) -> bool:
+    """Whether the image is one for GPUs by the facts or its tag, or runs where a GPU is asked for and is not known to be without."""
+    facts = image.facts
+    if facts.infrastructure or facts.vendor == "google":
+        return False
+    if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word or image.says_gpu:
+        return True
+    user = project.user_of(image)
+    return isinstance(user, Container) and has_gpu(user) and not is_infrastructure(user) and facts.need is not Need.NONE
+
+
+RULE = Rule("GPU101", "unpinned-gpu-image", ImageRef, (Severity.ERROR, Severity.WARNING), Impact.UNREPRODUCIBLE, check)

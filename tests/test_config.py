@@ -1,0 +1,128 @@
+"""Settings: what they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpulint.config import Config, find_config, glob_pattern, load_config, machine_option
+from gpulint.errors import GpulintError
+from gpulint.rule import Severity
+
+
+def _load(folder: Path, text: str, name: str = "gpulint.toml") -> Config:
+    path = folder / name
+    path.write_text(text)
+    return load_config(path)
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    config = _load(
+        tmp_path,
+        """
+        select = ["GPU2"]
+        extend-select = ["GPU402"]
+        ignore = ["privileged-gpu-container"]
+        exclude = ["third_party"]
+        min-severity = "note"
+        fail-on = "never"
+        strict = true
+        [per-file-ignores]
+        "docs/**" = ["GPU101"]
+        [severity]
+        GPU103 = "error"
+        [machines]
+        driver = "535.161.07"
+        gpus = ["T4", "RTX 4090"]
+        gpus_per_node = 4
+        default_runtime = "nvidia"
+        gpu_taint = "nvidia.com/gpu=present:NoSchedule"
+        """,
+    )
+    assert (config.select, config.extend_select, config.ignore) == (("GPU2",), ("GPU402",), ("privileged-gpu-container",))
+    assert (config.min_severity, config.fail_on, config.strict) == (Severity.NOTE, None, True)
+    assert config.per_file_ignores == {"docs/**": ("GPU101",)}
+    assert config.severity == {"GPU103": Severity.ERROR}
+    assert (config.machines.gpus, config.machines.gpus_per_node, config.machines.default_runtime) == (("T4", "RTX 4090"), 4, "nvidia")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("selct = []", "unknown key 'selct' (did you mean 'select'?)"),
+        ("select = 'GPU2'", "select = 'GPU2': must be a list of strings"),
+        ("min-severity = 'grave'", "must be note, warning or error"),
+        ("strict = 1", "strict = 1: must be true or false"),
+        ("machines = 3", "machines must be a table"),
+        ("[machines]\ndrivr = '535'", "machines: unknown key 'drivr' (did you mean 'driver'?)"),
+        ("[machines]\ndriver = 'new'", "must be a driver version"),
+        ("[machines]\ngpus_per_node = -1", "must be a whole number"),
+        ("[machines]\ndefault_runtime = 'crun'", 'must be "runc" or "nvidia"'),
+        ("[machines]\ngpu_taint = 'nvidia.com/gpu'", 'must be "key=value:Effect"'),
+        ("x = [", "no valid TOML"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_file_and_remedy(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(GpulintError) as error:
+        _load(tmp_path, text)
+    assert message in str(error.value)
+    assert "gpulint.toml" in str(error.value)
+
+
+def test_extend_reads_another_file_first(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text('ignore = ["GPU2"]\nstrict = true\n')
+    config = _load(tmp_path, 'extend = "base.toml"\nignore = ["GPU1"]\n')
+    assert (config.ignore, config.strict) == (("GPU1",), True)
+
+
+def test_extend_in_a_circle_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(GpulintError, match="leads back"):
+        _load(tmp_path, 'extend = "gpulint.toml"')
+
+
+def test_gpulint_toml_wins_over_pyproject_with_a_notice(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.gpulint]\nstrict = true\n")
+    (tmp_path / "sub").mkdir()
+    assert find_config(tmp_path / "sub", None)[0] == tmp_path / "pyproject.toml"
+    (tmp_path / "gpulint.toml").write_text("")
+    path, notice = find_config(tmp_path / "sub", None)
+    assert path == tmp_path / "gpulint.toml"
+    assert "is not" in notice
+
+
+def test_the_search_ends_at_the_work_tree(tmp_path: Path) -> None:
+    (tmp_path / "gpulint.toml").write_text("")
+    (tmp_path / "repo").mkdir()
+    assert find_config(tmp_path / "repo", tmp_path / "repo") == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("option", "pair"),
+    [
+        ("driver=535", ("driver", "535")),
+        ("gpus=T4,A100", ("gpus", ("T4", "A100"))),
+        ("gpus_per_node=4", ("gpus_per_node", 4)),
+        ("autoscaled=true", ("autoscaled", True)),
+    ],
+)
+def test_machine_options(option: str, pair: tuple[str, object]) -> None:
+    assert machine_option(option) == pair
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "matches"),
+    [
+        ("vendor", "a/vendor/b.py", True),
+        ("vendor", "vendored/b.py", False),
+        ("*.yaml", "a/b.yaml", True),
+        ("docs/**", "docs/a/b.md", True),
+        ("docs/*.py", "docs/a/b.py", False),
+        ("**/test_*.py", "a/b/test_c.py", True),
+        ("docs/", "x/docs/a", True),
+    ],
+)
+def test_globs(glob: str, path: str, matches: bool) -> None:
+    pattern = glob_pattern([glob])
+    assert pattern is not None
+    assert bool(pattern.search(path)) is matches
