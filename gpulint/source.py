@@ -35,6 +35,9 @@ class Piece(NamedTuple):
     column: int
 
 
+_BEHIND_ALL_LINES = 1 << 62
+
+
 class Text(str):
     """A string read from a file, with its location.
 
@@ -64,20 +67,15 @@ class Text(str):
         path, line, column, _, _ = self.location
         if pieces is None:
             return Text(value, Location(path, line, column + start, line, column + end))
-        line, column = _position(pieces, start)
-        end_line, end_column = _position(pieces, end - 1) if end > start else (line, column - 1)
-        low = bisect_right(pieces, start, key=_offset)
-        inner = [Piece(offset - start, *at) for offset, *at in pieces[low : bisect_left(pieces, end, low, key=_offset)]]
-        return Text(value, Location(path, line, column, end_line, end_column + 1), (Piece(0, line, column), *inner) if inner else None)
-
-
-def _offset(piece: Piece) -> int:
-    return piece.offset
-
-
-def _position(pieces: tuple[Piece, ...], offset: int) -> tuple[int, int]:
-    piece = pieces[max(bisect_right(pieces, offset, key=_offset) - 1, 0)]
-    return piece.line, piece.column + offset - piece.offset
+        low = bisect_right(pieces, (start, _BEHIND_ALL_LINES))
+        high = bisect_left(pieces, (end,), low)
+        first, last = pieces[max(low - 1, 0)], pieces[max(high - 1, 0)]
+        line, column = first.line, first.column + start - first.offset
+        location = Location(path, line, column, last.line, last.column + end - last.offset)
+        if low == high:
+            return Text(value, location)
+        inner = [Piece(offset - start, *at) for offset, *at in pieces[low:high]]
+        return Text(value, location, (Piece(0, line, column), *inner))
 
 
 class UnknownValue(Exception):
