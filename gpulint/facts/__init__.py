@@ -8,6 +8,7 @@ names and tags stand in the data alone.
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,3 +39,9 @@ def facts_date() -> str:
 def version_key(version: str) -> tuple[int, ...]:
     """A dotted version as integers, so that versions compare as numbers: 12.10 is above 12.9. Raises ValueError on anything else."""
     return tuple(int(part) for part in version.split("."))
+
+
+def release_key(version: str) -> tuple[int, ...] | None:
+    """The release of a package's version as integers, without what follows it (`2.4.1+cu121`, `2.16.0rc1`); None where it has none."""
+    match = re.match(r"[vV=]*(\d{1,9}(?:\.\d{1,9}){0,9})", version)
+    return version_key(match.group(1)) if match else None

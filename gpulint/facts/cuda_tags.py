@@ -38,8 +38,8 @@ class _Tag(NamedTuple):
 
 
 _TAG = re.compile(
-    r"(?P<version>\d+(?:\.\d+){0,2})"
-    r"(?:-(?P<library>cudnn\d*))?"
+    r"(?P<version>\d{1,9}(?:\.\d{1,9}){0,2})"
+    r"(?:-(?P<library>cudnn[\d.]*))?"
     r"(?:-(?P<flavour>base|runtime|devel))?"
     r"(?:-(?P<os>[a-z]+\d+(?:\.\d+)?))?"
     r"(?P<rest>[-.].*)?"

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from gpulint.facts import Row, table, words
+from gpulint.facts.frameworks import system_cuda
 
 
 class Need(enum.Enum):
@@ -30,7 +31,8 @@ class ImageFacts:
     GPU. `cuda` is the CUDA inside ("12.4" or "12.4.1"), `cudnn` whether the system's cuDNN is inside, `nvcc` and `c_compiler` whether
     these compilers are; None where not known. `flavour` is base, runtime, devel, or "devel-like" for an image that has nvcc and
     no smaller twin; `runtime_tag` is the tag of the runtime twin of a devel image. `minimal` says what a minimal base lacks a GPU's
-    libraries for: musl, distroless, scratch or busybox. `capabilities` are the driver capabilities it wants beyond compute and utility.
+    libraries for: musl, distroless, scratch or busybox. `capabilities` are the driver capabilities it wants beyond compute and utility,
+    `sets_visible_devices` whether it sets NVIDIA_VISIBLE_DEVICES, `driver_capabilities` what it sets NVIDIA_DRIVER_CAPABILITIES to.
     """
 
     vendor: str = ""
@@ -50,6 +52,7 @@ class ImageFacts:
     minimal: str = ""
     sets_visible_devices: bool | None = None
     capabilities: tuple[str, ...] = ()
+    driver_capabilities: str | None = None
 
 
 _PLAIN_FIELDS = (
@@ -64,6 +67,7 @@ _PLAIN_FIELDS = (
     "model_server",
     "minimal",
     "sets_visible_devices",
+    "driver_capabilities",
 )
 
 
@@ -154,6 +158,8 @@ def _cuda(row: Row, repository: str, tag: str) -> str | None:
     if row.get("ngc"):
         return _cuda_of_release(tag)
     match = None
+    if row.get("carries_cuda") and "tensorflow" in row:
+        return _cuda_of_tensorflow(re.search(row["tensorflow"], tag))
     if "cuda_in_name" in row:
         match = re.search(row["cuda_in_name"], repository)
     elif "cuda" in row:
@@ -164,6 +170,12 @@ def _cuda(row: Row, repository: str, tag: str) -> str | None:
 def _version_of(groups: dict[str, str]) -> str:
     """`12.4` of a version that is written so, or as 124."""
     return groups.get("version") or f"{groups['major']}.{groups['minor']}"
+
+
+def _cuda_of_tensorflow(match: re.Match[str] | None) -> str | None:
+    """The CUDA that TensorFlow's own images hold: the one that the release is built with."""
+    needed = system_cuda("tensorflow", match["version"]) if match else None
+    return needed.cuda if needed else None
 
 
 def _cuda_of_release(tag: str) -> str | None:
@@ -179,6 +191,16 @@ def _from_words(repository: str, tag: str) -> ImageFacts:
         return ImageFacts(vendor="cpu", need=Need.NONE)
     word = gpu_word(tag)
     return ImageFacts(vendor=_vendor_of_word(word), need=Need.LIKELY) if word else ImageFacts()
+
+
+@cache
+def glibc(repository: str, tag: str | None) -> str | None:
+    """The glibc version of an image whose name or tag names its distribution, None where neither does or the image is no glibc one."""
+    system = f"{repository.rpartition('/')[2]}-{tag or ''}".lower()
+    if _minimal_by_tag(tag or ""):
+        return None
+    rows = table("images")["glibc"]
+    return next((row["glibc"] for row in rows if re.search(rf"(?<![a-z0-9])(?:{row['system']})(?![0-9])", system)), None)
 
 
 def _minimal_by_tag(tag: str) -> str:
@@ -231,7 +253,7 @@ def _cpu_pattern() -> re.Pattern[str]:
 
 
 def _around(where: str) -> set[str]:
-    return {word for row in table("images")["not_gpu_words"] if row["where"] == where for word in row["words"]}
+    return {word for row in table("images")["words_around"] if row["where"] == where for word in row["words"]}
 
 
 def _vendor_of_word(word: str) -> str:

@@ -1,0 +1,46 @@
+"""What container runtimes and device plugins read: driver capabilities, device nodes, settings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpulint.facts import table
+
+
+class Nodes(NamedTuple):
+    """The device nodes that a vendor's containers need, all of them, and the groups that may open these."""
+
+    paths: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+def driver_capabilities(value: str | None) -> frozenset[str]:
+    """The capabilities that a value of NVIDIA_DRIVER_CAPABILITIES grants: `all` is every one, none or an empty value the default."""
+    rows = table("environment")["driver_capabilities"]
+    named = {part.strip() for part in (value or "").split(",") if part.strip()}
+    if not named:
+        return frozenset(row["name"] for row in rows if row["default"])
+    return frozenset(row["name"] for row in rows) if "all" in named else frozenset(named)
+
+
+def known_capabilities() -> frozenset[str]:
+    """Every driver capability that there is, `all` apart."""
+    return frozenset(row["name"] for row in table("environment")["driver_capabilities"])
+
+
+def device_nodes(vendor: str) -> Nodes | None:
+    """The device nodes that containers of a vendor need where no runtime injects them; None for a vendor with such a runtime."""
+    row = next((row for row in table("environment")["device_nodes"] if row["vendor"] == vendor), None)
+    return Nodes(tuple(row["all_of"]), tuple(row["groups"])) if row else None
+
+
+def plugin_values(key: str) -> tuple[str, ...]:
+    """The values that a setting of the NVIDIA device plugin takes, () for a setting without a fixed set."""
+    return next((tuple(row["values"]) for row in table("environment")["plugin_settings"] if row["key"] == key), ())
+
+
+def read_at(variable: str) -> str:
+    """When an environment variable of the GPU world is read: start (by the runtime), process, build or image; "" for any other."""
+    rows = table("environment")["variables"]
+    matches = (row for row in rows if row["name"] == variable or (row["name"].endswith("*") and variable.startswith(row["name"][:-1])))
+    return next((str(row["read_at"]) for row in matches), "")
