@@ -95,28 +95,36 @@ def launched(command: Sequence[str]) -> Launch | None:
     """Which word of a launcher's command names the program that it starts; None where the command itself is the program."""
     start = program_index(command)
     row = _row_at("launchers", command, start) if start < len(command) else None
-    if row is None:
-        return None
-    return _find_program(row, command, start + len(row["name"].split()))
+    launch = _find_program(row, command, start + len(row["name"].split())) if row else None
+    inner = _launcher_module(command[launch.at]) if launch and launch.form == "module" else None
+    return _find_program(inner, command, launch.at + 1) if launch and inner else launch
+
+
+def _launcher_module(module: str) -> Row | None:
+    """The row of a launcher that is itself run as a module: `python -u -m torch.distributed.run`."""
+    return next((row for row in _rows_by_first_word("launchers")["python"] if row["name"] == f"python -m {module}"), None)
 
 
 def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None:
+    """The launcher's program, looked for from the word behind the launcher's own."""
+    form = row["form"]
     while index < len(command):
         word = command[index]
-        if word.startswith("-") and word != "-":
-            form = _form_of_option(row, word)
-            if form:
-                return Launch(row["name"], form, index + 1, row["parallel"]) if index + 1 < len(command) else None
-            index += _width(row, word)
+        named = _named_by_option(row, word)
+        if named and named != "module":
+            return Launch(row["name"], named, index + 1, row["parallel"]) if index + 1 < len(command) else None
+        if named or word.startswith("-"):
+            form = named or form
+            index += 1 if named else _width(row, word)
         elif "option" in row:
             index += 1
         else:
-            return Launch(row["name"], row["form"], index, row["parallel"])
+            return Launch(row["name"], form, index, row["parallel"])
     return None
 
 
-def _form_of_option(row: Row, word: str) -> str:
-    """What the word behind this option is, where the option names the program."""
+def _named_by_option(row: Row, word: str) -> str:
+    """What the word behind this option is, where the option names the program; "module" also where a later word is the module."""
     forms = {"module": "module", "code": row.get("code_form", ""), "option": row["form"]}
     return next((form for key, form in forms.items() if key in row and re.fullmatch(row[key], word)), "")
 
@@ -129,7 +137,10 @@ def _width(row: Row, word: str) -> int:
 
 
 def gpu_program(command: Sequence[str]) -> bool:
-    """Whether the program itself is a GPU tool, such as `nvidia-smi`."""
+    """Whether the program itself, or one that a shell runs for it, is a GPU tool such as `nvidia-smi`."""
+    launch = launched(command)
+    if launch and launch.form == "shell-code":
+        return any(gpu_program(inner) for inner in simple_commands(command[launch.at]))
     index = program_index(command)
     return index < len(command) and program_name(command[index]) in words("commands", "gpu_programs")
 
@@ -190,20 +201,23 @@ def _plain_module(module: str) -> bool:
 
 _PLAIN_FORMS = {"shell-code": _plain_script, "code": _plain_code, "module": _plain_module}
 
+_KEYWORDS = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "esac", "!"})
+_HEADERS = frozenset({"for", "case", "select", "function"})
 _SHELL_TOKEN = re.compile(r"""(?P<end>[;&|\n(){}]+)|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s;&|(){}'"\\])+)""", re.S)
 
 
 def simple_commands(script: str) -> Iterator[list[str]]:
     """The simple commands of a short script, as words without quotes: enough to see which programs it runs, and no more."""
     command: list[str] = []
-    for match in _SHELL_TOKEN.finditer(script):
+    for match in _SHELL_TOKEN.finditer(f"{script}\n"):
         if match.group("word"):
             command.append(re.sub(r"""["'\\]""", "", match.group("word")))
-        elif command:
+            continue
+        while command and command[0] in _KEYWORDS:
+            del command[0]
+        if command and command[0] not in _HEADERS:
             yield command
-            command = []
-    if command:
-        yield command
+        command = []
 
 
 # --- Arguments and variables ----------------------------------------------------------------------------------------------------
@@ -233,12 +247,15 @@ def _statements(command: Sequence[str]) -> Iterator[tuple[int, bool]]:
 
 
 def options(command: Sequence[str]) -> Iterator[Option]:
-    """The options of a command line: `--name=value`, `--name value`, `-n value`, and `name=value` as Hydra takes it."""
-    for index in range(program_index(command) + 1, len(command)):
-        word = command[index]
-        if match := re.fullmatch(r"(?:-{1,2}|\+{0,2})([A-Za-z][\w.-]*)=(.*)", word, re.S):
+    """The options of a command line: `--name=value`, `--name value`, `-n value`, and `name=value` as Hydra takes it.
+
+    Assignments before the program, as in `env USE_GPU=1 python run.py`, are given too.
+    """
+    program = program_index(command)
+    for index, word in enumerate(command):
+        if match := re.fullmatch(r"(?:-{1,2}|\+{0,2})([A-Za-z_][\w.-]*)=(.*)", word, re.S):
             yield Option(_option_name(match.group(1)), match.group(2), index, index)
-        elif re.match(r"--?[A-Za-z]", word):
+        elif index > program and re.match(r"--?[A-Za-z]", word):
             following = command[index + 1] if index + 1 < len(command) else None
             has_value = following is not None and not re.match(r"-{1,2}[A-Za-z]", following)
             yield Option(_option_name(word), following if has_value else None, index, index + has_value)
@@ -249,15 +266,26 @@ def _option_name(word: str) -> str:
 
 
 def _statement(option: Option) -> tuple[int, bool | None]:
+    """The word that speaks, and whether it turns the GPU on; None where the option says nothing of it."""
     if _any_match("cpu_options", option.name):
-        off = option.value is not None and option.value.lower() in ("false", "0", "no")
-        return option.at, None if off else False
+        on = _switch(_switch_value(option))
+        return option.at, None if on is None else not on
     row = _first_match("gpu_options", option.name)
     if row:
-        return option.at, _MEANINGS[row["meaning"]](option.value)
+        value = _switch_value(option) if row["meaning"] == "switch" else option.value
+        return option.at, _MEANINGS[row["meaning"]](value)
     if option.value is None or option.name in words("commands", "naming_options"):
         return option.at, None
     return option.value_at, _means_device(option.value)
+
+
+def _switch_value(option: Option) -> str | None:
+    """The value of a switch: a word behind it that is no value of one is an operand (`--use-gpu in.txt`)."""
+    if option.value is None or option.value_at == option.at:
+        return option.value
+    values = words("commands", "on_values") | words("commands", "off_values") | words("commands", "no_answer_values")
+    is_value = option.value.lower() in values or re.match(r"\d", option.value)
+    return option.value if is_value else None
 
 
 def gpu_variable(name: str, value: str) -> bool:
@@ -284,7 +312,7 @@ def _of_variable(name: str, value: str) -> bool | None:
 
 
 def _switch(value: str | None) -> bool | None:
-    """A switch is on where it has no value. A word behind it that is none of a switch's is an operand."""
+    """A switch is on where it has no value, and undecided where its value is none of a switch's."""
     if value is None:
         return True
     lowered = value.lower()
@@ -293,16 +321,18 @@ def _switch(value: str | None) -> bool | None:
 
 def _devices(value: str | None) -> bool | None:
     """Indices or ids: 0 is the first GPU."""
-    return value is None or value == "0" or value.lower() not in words("commands", "off_values")
+    if value is None or value == "0":
+        return True
+    return None if value.lower() in words("commands", "no_answer_values") else value.lower() not in words("commands", "off_values")
 
 
 def _count(value: str | None) -> bool | None:
-    """How many, where -1 and all mean every one. A value that is no number says nothing."""
+    """How many, where -1 and all mean every one and a list names them. A value that is no number says nothing."""
     if value is None:
         return None
-    if value.lower() in ("all", "-1"):
+    if value.lower() in ("all", "-1") or re.fullmatch(r"\d+(?:,\d*)+", value):
         return True
-    return float(value) > 0 if re.fullmatch(r"\d+(?:\.\d+)?", value) else None
+    return float(value) > 0 if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value) else None
 
 
 def _means_device(value: str | None) -> bool | None:

@@ -42,18 +42,20 @@ def looks_like_gpu(name: str) -> bool:
     """Whether a resource name means a GPU, rightly written or not: a failed attempt at a request is a request too."""
     if gpu_resource(name) or legacy_resource(name) or nearest_resource(name):
         return True
+    if any(re.fullmatch(row["pattern"], name) for row in table("resources")["other_devices"]):
+        return False
     domain, _, rest = name.partition("/")
     return bool(rest) and any(gpu_word(part.replace(".", "-")) for part in (domain, rest))
 
 
 @cache
 def nearest_resource(name: str) -> str | None:
-    """The known GPU resource that an unknown name lies within two edits of (case apart), or is known to be taken for; None if none."""
+    """The known GPU resource that an unknown name lies within two edits of (case apart), or is known to be meant for; None if none."""
     if gpu_resource(name):
         return None
     for row in table("resources")["near_resources"]:
-        if row["name"] == name:
-            return str(row["instead"])
+        if match := re.fullmatch(row["pattern"], name):
+            return match.expand(row["instead"])
     known = (str(row["name"]) for row in table("resources")["resources"] if "name" in row)
     near = [(_distance(name.lower(), candidate), candidate) for candidate in known if abs(len(candidate) - len(name)) <= 2]
     distance, candidate = min(near, default=(3, ""))
@@ -61,7 +63,7 @@ def nearest_resource(name: str) -> str | None:
 
 
 def _distance(left: str, right: str) -> int:
-    """Levenshtein's distance."""
+    """Levenshtein's distance: the fewest letters to add, drop or change."""
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, start=1):
         diagonal, row[0] = row[0], i

@@ -72,16 +72,11 @@ def infrastructure(name: str, namespace: str, image_repository: str, kind: str) 
     Give "" for what is not known; the image's name is the normalised one.
     """
     return (
-        kind in _names("infrastructure_kinds")
-        or namespace in _names("namespaces")
+        kind in words("workloads", "infrastructure_kinds")
+        or any(re.fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"])
         or bool(_infrastructure_name().search(name.lower()))
         or bool(image_repository and _infrastructure_image().fullmatch(image_repository))
     )
-
-
-@cache
-def _names(key: str) -> frozenset[str]:
-    return frozenset(name for row in table("workloads")[key] for name in row["names"])
 
 
 @cache
