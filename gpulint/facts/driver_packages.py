@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import table
+from gpulint.facts import Row, table
 
 
 class DriverPart(NamedTuple):
     """What a package or file brings that belongs to the host: `brings` is "libcuda" (the driver itself), "tools" (its tools and
-    graphics libraries) or "host" (kernel side, daemons, container toolkit); `instead` is the package to install in its place, "" for
-    none."""
+    graphics libraries) or "host" (kernel side, daemons, container toolkit). `sourced` says that a source stands behind it, so that
+    an error may rest on it; `instead` is the package to install in its place, "" for none."""
 
     brings: str
+    sourced: bool
     instead: str = ""
 
 
@@ -28,8 +29,14 @@ def driver_package(manager: str, package: str) -> DriverPart | None:
     name = re.split(r"[=<>*]", package, maxsplit=1)[0].split("/")[0].removesuffix(":amd64").strip()
     for row in table("driver_packages")["packages"]:
         if manager in row["managers"] and re.fullmatch(row["pattern"], name):
-            return None if row["brings"] == "nothing" else DriverPart(row["brings"], _instead(row.get("instead", ""), name))
+            return _part(row, name)
     return None
+
+
+def _part(row: Row, name: str) -> DriverPart | None:
+    if row["brings"] == "nothing":
+        return None
+    return DriverPart(row["brings"], row["src"] != "recall", _instead(row.get("instead", ""), name))
 
 
 def _instead(form: str, name: str) -> str:
@@ -49,7 +56,7 @@ def driver_file(path: str, words: Sequence[str] = ()) -> DriverPart | None:
             continue
         if f"/{row.get('unless_under')}/" in path or row.get("unless_option") in words:
             return None
-        return DriverPart(row["brings"])
+        return _part(row, name)
     return None
 
 

@@ -147,7 +147,7 @@ def _from_row(row: Row, repository: str, tag: str) -> ImageFacts:
     if isinstance(values.get("cudnn"), str):
         values["cudnn"] = bool(re.search(values["cudnn"], tag))
     if "twin" in merged:
-        values["runtime_tag"] = re.sub(merged["tag"], f"-{merged['twin']}", tag)
+        values["runtime_tag"] = re.sub(merged["tag"], merged["twin"], tag)
     return ImageFacts(need=Need(merged["need"]), listed=True, cuda=_cuda(merged, repository, tag), **values)
 
 

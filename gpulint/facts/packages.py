@@ -14,14 +14,16 @@ class PackageFacts(NamedTuple):
     """What is known of a package.
 
     `implies` is nvidia-gpu (of no use without one), gpu-capable (a GPU build that also runs without), cpu-only, cpu-by-default (a GPU
-    build only on request), monitoring, neutral, or another accelerator: amd, intel, tpu, neuron, habana, other. `needs_cuda_libraries` and
-    `needs_cudnn` say that it takes those from the image, `built_with_nvcc` that an install from source compiles CUDA code.
+    build only on request), monitoring, neutral, or another accelerator: amd, intel, tpu, neuron, habana, other.
+    `needs_cuda_libraries` and `needs_cudnn` say that it takes those from the image, `built_with_nvcc` that an install from source
+    compiles CUDA code, and `own_architectures` that it has its own list of the architectures to compile for.
     """
 
     implies: str
     needs_cuda_libraries: bool = False
     needs_cudnn: bool = False
     built_with_nvcc: bool = False
+    own_architectures: bool = False
     compiles_at_run_time: bool = False
 
 
@@ -46,6 +48,7 @@ def package_facts(name: str, extras: Iterable[str] = (), specifier: str = "") ->
         needs_cuda_libraries=row.get("cuda_libraries", False) and not own_libraries,
         needs_cudnn=row.get("cudnn", False) and not own_libraries,
         built_with_nvcc=row.get("built_with_nvcc", False),
+        own_architectures=row.get("own_architectures", False),
         compiles_at_run_time=run_time_compilation(name) is not None,
     )
 
@@ -104,3 +107,13 @@ def prebuilds(package: str, variable: str) -> bool:
     """Whether an environment variable makes the package compile when it is installed, and no more when it runs."""
     rows = table("packages")["prebuild_variables"]
     return any(row["package"] == package and re.fullmatch(row["pattern"], variable) for row in rows)
+
+
+def cuda_switch(word: str) -> bool | None:
+    """Whether a build's setting (`-DGGML_CUDA=on`, `WITH_CUDA=OFF`) turns its CUDA part on; None for any other, or any other value."""
+    name, _, value = word.removeprefix("-D").partition("=")
+    name = name.partition(":")[0]
+    if not any(re.fullmatch(row["pattern"], name) for row in table("packages")["cuda_switches"]):
+        return None
+    rows = table("packages")["switch_values"]
+    return next((row["state"] == "on" for row in rows if value.lower() in row["words"]), None)

@@ -72,6 +72,16 @@ def _distance(left: str, right: str) -> int:
     return row[-1]
 
 
+def ray_counts(name: str) -> bool:
+    """Whether KubeRay counts a limit of that name as GPUs for Ray; `nvidia.com/gpu.shared` and MIG slices with a suffix it does not."""
+    return any(re.fullmatch(row["pattern"], name) for row in table("resources")["ray_counted"])
+
+
+def device_class(name: str) -> str:
+    """The vendor whose GPUs a DRA device class of that name stands for, "" where it is not known to be a GPU's."""
+    return next((str(row["vendor"]) for row in table("resources")["device_classes"] if re.fullmatch(row["pattern"], name)), "")
+
+
 def gpu_label(key: str, value: str | None) -> str:
     """The vendor whose nodes a node label picks, ANY_VENDOR where the label says GPU and not whose, "" where it picks no such nodes.
 

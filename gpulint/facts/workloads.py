@@ -66,6 +66,16 @@ def not_workload(kind: str) -> bool:
     return kind in _kinds_with("not_workload")
 
 
+def queue_label(key: str) -> bool:
+    """Whether a label hands the workload to a queue that adds selectors and tolerations of its own."""
+    return key in words("workloads", "queue_labels")
+
+
+def stack_chart(chart: str) -> bool:
+    """Whether a Helm chart, as `helm install` names it, is a part of the GPU stack: an operator, device plugin or exporter."""
+    return any(re.fullmatch(row["pattern"], chart) for row in table("workloads")["stack_charts"])
+
+
 def infrastructure(name: str, namespace: str, image_repository: str, kind: str) -> bool:
     """Whether a workload is part of the cluster's or host's own works: device plugins, drivers, exporters, runners, managers.
 
