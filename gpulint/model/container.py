@@ -36,7 +36,7 @@ class Role(enum.Enum):
 
 
 class RequestKind(enum.Enum):
-    """By which mechanism an accelerator is asked for."""
+    """By which mechanism an accelerator is asked for. PLACEMENT is a selector or toleration that stands where it does nothing."""
 
     LIMIT = "limit"
     RESERVATION = "reservation"
@@ -47,6 +47,7 @@ class RequestKind(enum.Enum):
     VISIBLE_DEVICES = "visible-devices"
     RAW_DEVICE = "raw-device"
     PRODUCT = "product"
+    PLACEMENT = "placement"
 
 
 class RequestState(enum.Enum):

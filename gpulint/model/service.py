@@ -1,0 +1,99 @@
+"""A Compose service as the files write it: the mappings that Compose merges into it, and look-ups over them that keep each value's place.
+
+Merging is left to the look-ups: the last mapping that gives a scalar wins, sequences are appended, mappings are searched key by key,
+and Compose's tags `!reset` and `!override` hide what lies below them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from gpulint.model.interpolation import Interpolated, Variables, interpolate
+from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
+from gpulint.source import Text, Unknown, Value
+
+_TRUE = re.compile(r"(?i:true|yes|on|y|1)")
+
+
+@dataclass(frozen=True, eq=False)
+class RawService:
+    """`key` is the service's name in the file that a finding points at. `layers` are the mappings that make it up, those that others
+    override first. `open` names the aspects that a file which could not be read may supply. `stray` are keys of GPU blocks beside the
+    service that belong into it."""
+
+    key: Scalar
+    layers: tuple[Mapping, ...]
+    variables: Variables = field(default_factory=dict)
+    open: frozenset[str] = frozenset()
+    stray: tuple[Text, ...] = ()
+
+    def extending(self, base: RawService) -> RawService:
+        """This service on top of the one that its `extends` names."""
+        return replace(self, layers=base.layers + self.layers, open=self.open | base.open, stray=base.stray + self.stray)
+
+    def overriding(self, base: RawService) -> RawService:
+        """This service on top of the one of the same name in a file before it."""
+        return replace(self.extending(base), key=base.key if base.has_image else self.key)
+
+    @property
+    def has_image(self) -> bool:
+        """Whether it names what to run. One that does not is a fragment: no container of its own."""
+        return self.node("image") is not None or self.node("build") is not None
+
+    def every(self, *path: str) -> Iterator[Node]:
+        """What each layer has at a path, the overridden first; nulls are as absent, as Compose takes them."""
+        for layer in self._visible(path):
+            node = layer.get(*path)
+            if node is not None and not is_null(node):
+                yield node
+
+    def _visible(self, path: tuple[str, ...]) -> tuple[Mapping, ...]:
+        """The layers that have a say at a path: those above the last `!reset` on the way there, or from the last `!override` on."""
+        for index in range(len(self.layers) - 1, -1, -1):
+            nodes = (self.layers[index].get(*path[:depth]) for depth in range(1, len(path) + 1))
+            tag = next((tag for tag in map(tag_of, nodes) if tag in ("!reset", "!override")), None)
+            if tag:
+                return self.layers[index + (tag == "!reset") :]
+        return self.layers
+
+    def node(self, *path: str) -> Node | None:
+        """What the last layer that has the path says."""
+        return next(reversed(tuple(self.every(*path))), None)
+
+    def items(self, *path: str) -> Iterator[Node]:
+        """The items of the sequences at a path, appended; a lone scalar counts as one item."""
+        for node in self.every(*path):
+            if isinstance(node, Sequence):
+                yield from node
+            elif isinstance(node, (Scalar, Unknown)):
+                yield node
+
+    def value(self, *path: str) -> Value | None:
+        """The scalar at a path after interpolation; None where there is none."""
+        node = self.node(*path)
+        return self.read(node).value() if isinstance(node, (Scalar, Unknown)) else None
+
+    def values(self, *path: str) -> tuple[Value, ...]:
+        """The scalars among the items at a path, after interpolation."""
+        return tuple(self.read(item).value() for item in self.items(*path) if isinstance(item, (Scalar, Unknown)))
+
+    def flag(self, *path: str) -> Text | None:
+        """The scalar at a path where it says yes."""
+        value = self.value(*path)
+        return value if isinstance(value, Text) and _TRUE.fullmatch(value) else None
+
+    def read(self, scalar: Value) -> Interpolated:
+        """A scalar of this service after interpolation."""
+        return interpolate(scalar, self.variables)
+
+
+def tag_of(node: Node | None) -> str | None:
+    """The explicit tag of a node."""
+    return None if node is None or isinstance(node, Unknown) else node.tag
+
+
+def is_null(node: Node) -> bool:
+    """Whether nothing is written there."""
+    return isinstance(node, Scalar) and node.is_null

@@ -1,0 +1,153 @@
+"""Helm: what charts, their values and those of releases name, without rendering: images, and containers whose every aspect is open.
+
+A tag that values leave empty is the chart's appVersion; in a release, whose chart is elsewhere, it is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from posixpath import dirname
+
+from gpulint.discover import Kind
+from gpulint.model.container import ASPECTS, Container, EnvVar, GpuRequest, Role
+from gpulint.model.image import ImageRef, join_image, parse_image
+from gpulint.model.kubernetes import read_container, read_containers
+from gpulint.model.manifest import read, value
+from gpulint.model.pod import read_pod
+from gpulint.model.pod_requests import resource_requests
+from gpulint.model.requests import runtime_request, variable_requests
+from gpulint.model.workload import Site, kind_of, reached
+from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence
+from gpulint.project.embedded import embedded
+from gpulint.project.tree import Tree
+from gpulint.source import Location, Text, Unknown, Value
+
+_TAG_KEYS = ("tag", "imageTag", "version")
+_PART_KEYS = (*_TAG_KEYS, "digest", "registry", "pullPolicy")
+"""Keys of which an image written in parts has at least one beside its name."""
+
+_IMAGE = re.compile(r"(?!https?:|oci:|git@|file:)[\w./:@-]+")
+_SOURCES = (("source",), ("sources", "*"))
+_RELEASES = {
+    "HelmRelease": (("spec", "values"),),
+    "HelmChart": (("spec", "valuesContent"),),
+    "HelmChartConfig": (("spec", "valuesContent"),),
+    "Application": tuple(("spec", *source, "helm", key) for source in _SOURCES for key in ("values", "valuesObject")),
+    "ApplicationSet": tuple(
+        ("spec", "template", "spec", *source, "helm", key) for source in _SOURCES for key in ("values", "valuesObject")
+    ),
+}
+"""Where each kind of release keeps the values of its chart, as a mapping or as a text."""
+
+
+def chart_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Container]:
+    """The containers that the templates and values of the tree's charts name. `matters` tells which files are worth reading."""
+    for path in filter(matters, tree.paths(Kind.TEMPLATE)):
+        syntax = tree.yaml(path)
+        for document in syntax.documents if syntax else ():
+            yield from read_containers(document.root, template=True)
+    charts = {dirname(path): _root(tree, path) for path in tree.paths(Kind.CHART)}
+    for path in filter(matters, tree.paths(Kind.VALUES)):
+        folder = dirname(path)
+        chart = charts.get(folder) or charts.get(dirname(folder)) or EMPTY_MAPPING
+        yield from _Values(chart, "Chart", value(chart, "name"), value(chart, "appVersion")).containers(_root(tree, path))
+
+
+def _root(tree: Tree, path: str) -> Mapping:
+    syntax = tree.yaml(path)
+    root = syntax.documents[0].root if syntax and syntax.documents else None
+    return root if isinstance(root, Mapping) else EMPTY_MAPPING
+
+
+def release_containers(owner: Mapping) -> Iterator[Container]:
+    """The containers that the values in a release name: a Flux HelmRelease, an Argo CD Application or ApplicationSet, a k3s HelmChart."""
+    kind = kind_of(owner)
+    if kind in _RELEASES:
+        release = _Values(owner, kind, value(owner, "metadata", "name"), None)
+        for path in _RELEASES[kind]:
+            for node in reached(owner, path):
+                for root in embedded(node) if isinstance(node, Scalar) else (node,):
+                    yield from release.containers(root)
+
+
+class _Values:
+    """Finds what the values of one chart or release name. `app_version` stands for a tag that is left empty."""
+
+    def __init__(self, owner: Mapping, kind: str, name: Value | None, app_version: Value | None) -> None:
+        self._owner = owner
+        self._kind = kind
+        self._name = name
+        self._app_version = app_version
+
+    def containers(self, root: Node) -> Iterator[Container]:
+        """One container for each mapping that holds an image or GPU resources."""
+        waiting: list[tuple[Node, Text | None, bool]] = [(root, None, True)]
+        while waiting:
+            node, key, is_item = waiting.pop()
+            if isinstance(node, Sequence):
+                waiting += ((item, key, True) for item in reversed(node.items))
+            elif isinstance(node, Mapping):
+                image = self._image(node)
+                requests = (*_requests(node), *(resource_requests(node) if is_item else ()))
+                if image or requests:
+                    yield self._container(node, key, image, requests)
+                waiting += ((each.value, each.key, False) for each in reversed(tuple(node)) if not (image and each.key == "image"))
+
+    def _image(self, node: Mapping) -> ImageRef | None:
+        """The image of a mapping: in one string, in parts under `image`, or in parts of its own."""
+        image = node.get("image")
+        if isinstance(image, Mapping):
+            return self._joined(image)
+        whole = read(image)
+        if "repository" in node or whole is None or (isinstance(whole, Text) and not _IMAGE.fullmatch(whole)):
+            return self._joined(node)
+        found = parse_image(whole)
+        bare = found.tag is None and found.digest is None
+        return replace(found, tag=self._tag(node, found.location)) if bare else found
+
+    def _joined(self, parts: Mapping) -> ImageRef | None:
+        """An image whose parts have keys of their own; a repository alone may be anything's."""
+        repository, name = value(parts, "repository"), value(parts, "image") or value(parts, "name")
+        registry = value(parts, "registry")
+        if repository is None or (isinstance(repository, Text) and not _IMAGE.fullmatch(repository)):
+            repository, registry = (name, registry) if "tag" in parts else (None, None)
+        elif "image" in parts and isinstance(name, Text):
+            repository, registry = name, repository
+        if repository is None or not any(key in parts for key in _PART_KEYS):
+            return None
+        return join_image(repository, self._tag(parts, repository.location), registry, value(parts, "digest"))
+
+    def _tag(self, parts: Mapping, place: Location) -> Value:
+        """The tag that is written, or the chart's; not known where neither is."""
+        for key in _TAG_KEYS:
+            if key in parts:
+                written = value(parts, key)
+                if isinstance(written, Unknown) or written:
+                    return written
+                return self._app_version if self._app_version is not None else Unknown("appVersion", place)
+        return Unknown("tag", place)
+
+    def _container(self, node: Mapping, key: Text | None, image: ImageRef | None, resources: tuple[GpuRequest, ...]) -> Container:
+        site = Site(self._owner, self._kind, True, "main", "pod", node, (self._owner,))
+        pod = replace(read_pod(site), name=self._name, open=ASPECTS)
+        container = read_container(site, node, Role.MAIN, pod)
+        env = container.env or tuple(_environment(node))
+        by_class = runtime_request(pod.runtime_class)
+        requests = (*resources, *((by_class,) if by_class else ()), *variable_requests(env))
+        place = image.location if image else requests[0].location
+        name = key if key is not None else self._name
+        return replace(container, name=name, location=place, image=image, env=env, requests=requests, open=ASPECTS)
+
+
+def _requests(node: Mapping) -> Iterator[GpuRequest]:
+    """The GPU resources in the values of a mapping, under whatever keys."""
+    for _, each, _ in node:
+        if isinstance(each, Mapping):
+            yield from resource_requests(each)
+
+
+def _environment(node: Mapping) -> Iterator[EnvVar]:
+    """Variables written as a mapping."""
+    return (EnvVar(key, read(each)) for key, each, _ in node.mapping("env"))

@@ -1,0 +1,295 @@
+"""Kustomizations: what they build of their bases, what stays where it was written, and what is open in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from gpulint.model.container import ASPECTS, Container
+from gpulint.project.kubernetes import kubernetes_containers
+from gpulint.project.tree import Tree
+from gpulint.source import Text, Unknown, Value
+
+BASE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: app, labels: {tier: web}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          image: example/app:1.0
+          env: [{name: A, value: "1"}]
+        - name: side
+          image: example/side:1.0
+"""
+HEAD = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: app}\n"
+LIMIT = HEAD + "spec: {template: {spec: {containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"
+
+
+def containers(files: dict[str, str], matters: set[str] | None = None) -> list[Container]:
+    given = {path: dedent(text).encode() for path, text in files.items()}
+    return list(kubernetes_containers(Tree(Path(), (), given), (lambda _path: True) if matters is None else matters.__contains__))
+
+
+def overlay(kustomization: str, **files: str) -> dict[str, str]:
+    """A base, and an overlay of that kustomization and those files (`gpu` is overlay/gpu.yaml)."""
+    return {
+        "base/kustomization.yaml": "resources: [app.yaml]\n",
+        "base/app.yaml": BASE,
+        "overlay/kustomization.yaml": "resources: [../base]\n" + dedent(kustomization),
+        **{f"overlay/{name}.yaml": text for name, text in files.items()},
+    }
+
+
+def main(found: list[Container]) -> Container:
+    (container,) = [each for each in found if shown(each.name) == "main"]
+    return container
+
+
+def shown(value: Value | None) -> str | None:
+    return f"?{value.raw}" if isinstance(value, Unknown) else None if value is None else str(value)
+
+
+def places(container: Container) -> list[str]:
+    return [str(request.location) for request in container.requests]
+
+
+def test_a_base_alone() -> None:
+    found = containers({"base/kustomization.yaml": "resources: [app.yaml]\n", "base/app.yaml": BASE})
+    assert [str(each.location) for each in found] == ["base/app.yaml:8:11", "base/app.yaml:11:11"]
+
+
+@pytest.mark.parametrize(
+    "kustomization",
+    [
+        "patches: [{path: gpu.yaml}]",
+        "patches: [gpu.yaml]",
+        "patchesStrategicMerge: [gpu.yaml]",
+        "patches: [{path: gpu.yaml, target: {kind: Deployment}}]",
+        "patches: [{path: gpu.yaml, target: {kind: Deployment, name: 'ap.*'}}]",
+        "patches: [{path: gpu.yaml, target: {group: apps, labelSelector: tier=web}}]",
+        "components: [../with-gpu]",
+    ],
+)
+def test_a_strategic_merge(kustomization: str) -> None:
+    component = {
+        "with-gpu/kustomization.yaml": "kind: Component\npatches: [{path: ../overlay/gpu.yaml}]\n",
+    }
+    files = {**overlay(kustomization, gpu=LIMIT), **(component if "components" in kustomization else {})}
+    app = main(containers(files))
+    assert (str(app.location), places(app)) == ("base/app.yaml:8:11", ["overlay/gpu.yaml:4:73"])
+    assert app.open == frozenset() and app.image and shown(app.image.name) == "example/app"
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["{kind: StatefulSet}", "{name: other}", "{name: ap}", "{group: batch}", "{labelSelector: tier=db}", "{namespace: prod}"],
+)
+def test_a_patch_for_others(target: str) -> None:
+    assert main(containers(overlay(f"patches: [{{path: gpu.yaml, target: {target}}}]", gpu=LIMIT))).requests == ()
+
+
+def test_a_strategic_merge_merges_lists_by_their_keys() -> None:
+    patch = HEAD + (
+        "spec: {template: {spec: {tolerations: [{key: x}], containers: [{name: new, image: n},"
+        " {name: main, args: [b], env: [{name: A, value: '2'}, {name: B, value: '3'}]}, {name: side, $patch: delete}]}}}\n"
+    )
+    found = containers(overlay("patches: [{path: p.yaml}]", p=patch))
+    assert [shown(each.name) for each in found] == ["new", "main"]
+    assert {str(name): shown(value) for name, value in main(found).env} == {"A": "2", "B": "3"}
+    assert main(found).pod and [shown(toleration.key) for toleration in main(found).pod.tolerations] == ["x"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("patch", "left"),
+    [
+        ("spec: {template: {spec: {containers: [{name: main, image: null}]}}}", ["main", "side"]),
+        ("spec: {template: {spec: {containers: [{$patch: replace}, {name: main, image: x}]}}}", ["main"]),
+        ("spec: {template: {spec: {$patch: replace, containers: [{name: z, image: x}]}}}", ["z"]),
+        ("spec: {template: null}", []),
+        ("$patch: delete", []),
+    ],
+)
+def test_what_a_patch_takes_away(patch: str, left: list[str]) -> None:
+    assert [shown(each.name) for each in containers(overlay("patches: [{path: p.yaml}]", p=f"{HEAD}{patch}\n"))] == left
+
+
+OPERATIONS = """\
+- op: test
+  path: /kind
+  value: Deployment
+- op: add
+  path: /spec/template/spec/containers/0/resources
+  value: {limits: {nvidia.com/gpu: 2}}
+"""
+
+
+@pytest.mark.parametrize("key", ["patches", "patchesJson6902"])
+def test_json_operations_in_a_file(key: str) -> None:
+    app = main(containers(overlay(f"{key}: [{{path: ops.yaml, target: {{kind: Deployment, name: app}}}}]", ops=OPERATIONS)))
+    assert places(app) == ["overlay/ops.yaml:6:20"]
+
+
+def test_json_operations_inline_stand_where_they_are_written() -> None:
+    kustomization = """\
+    patches:
+      - target: {kind: Deployment}
+        patch: |-
+          - op: replace
+            path: /spec/template/spec/containers/0/image
+            value: example/app:2.0-cuda12.4
+          - {op: add, path: /spec/template/spec/containers/0/resources, value: {limits: {amd.com/gpu: 1}}}
+          - {op: remove, path: /spec/template/spec/containers/1}
+    """
+    app = main(containers(overlay(kustomization)))
+    assert places(app) == ["overlay/kustomization.yaml:8:86"]
+    assert app.image and isinstance(app.image.tag, Text) and str(app.image.tag.location) == "overlay/kustomization.yaml:7:28"
+    assert app.siblings == ()
+
+
+def test_a_pointer_with_an_escaped_slash() -> None:
+    base = BASE.replace("image: example/app:1.0", "image: example/app:1.0\n          resources: {limits: {cpu: 1}}")
+    kustomization = """\
+    patches:
+      - target: {kind: Deployment}
+        patch: '[{"op": "add", "path": "/spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu", "value": "1"}]'
+    """
+    (request,) = main(containers({**overlay(kustomization), "base/app.yaml": base})).requests
+    assert shown(request.resource) == "nvidia.com/gpu"
+    assert request.resource is not None and request.resource.location.line == 4
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "{op: replace, path: /spec/template/spec/containers/7/image, value: x}",
+        "{op: add, path: /spec/missing/deep, value: x}",
+        "{op: move, from: /a, path: /b}",
+        "{op: remove, path: /nothing}",
+        "{op: add, path: /spec/template/spec/containers/x, value: 1}",
+        "{op: add, path: '/spec/template/spec/containers/\u00b2', value: 1}",
+        "{op: [add], path: 1}",
+        "7",
+        "{op: replace, path: '', value: 1}",
+        "{op: add, path: " + "/a" * 5_000 + ", value: 1}",
+    ],
+)
+def test_an_operation_that_cannot_be_applied_leaves_everything_open(operation: str) -> None:
+    app = main(containers(overlay("patches: [{path: ops.yaml, target: {kind: Deployment}}]", ops=f"- {operation}\n")))
+    assert app.open == ASPECTS and app.requests == ()
+
+
+@pytest.mark.parametrize("path", ["missing.yaml", "../../outside.yaml", "https://example.com/patch.yaml"])
+def test_a_patch_that_cannot_be_read_leaves_everything_open(path: str) -> None:
+    assert main(containers(overlay(f"patches: [{{path: '{path}', target: {{kind: Deployment}}}}]"))).open == ASPECTS
+
+
+def test_what_one_overlay_supplies_is_open_in_the_other() -> None:
+    files = {**overlay("patches: [{path: gpu.yaml}]", gpu=LIMIT), "dev/kustomization.yaml": "resources: [../base]\nnamespace: dev\n"}
+    dev, gpu = (each for each in containers(files) if shown(each.name) == "main")
+    assert dev.pod and shown(dev.pod.namespace) == "dev" and not dev.requests and dev.open == {"gpu"}
+    assert (len(gpu.requests), gpu.open) == (1, frozenset())
+
+
+def test_an_overlay_that_adds_a_toleration_alone_leaves_the_base_without_a_limit() -> None:
+    patch = HEAD + "spec: {template: {spec: {tolerations: [{key: nvidia.com/gpu, operator: Exists}]}}}\n"
+    app = main(containers(overlay("patches: [{path: t.yaml}]", t=patch)))
+    assert (app.requests, app.open, str(app.location)) == ((), frozenset(), "base/app.yaml:8:11")
+    assert app.pod and app.pod.tolerations[0].location.path == "overlay/t.yaml"
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "tag", "digest"),
+    [
+        ("{name: example/app, newTag: '2.1'}", "example/app", "2.1", None),
+        ("{name: example/app, newName: mirror/app}", "mirror/app", "1.0", None),
+        ("{name: example/app, digest: sha256:abc}", "example/app", None, "sha256:abc"),
+        ("{name: app, newTag: '2.1'}", "example/app", "1.0", None),
+        ("{name: docker.io/example/app, newTag: '2.1'}", "example/app", "1.0", None),
+        ("7", "example/app", "1.0", None),
+    ],
+)
+def test_image_pins(entry: str, name: str, tag: str | None, digest: str | None) -> None:
+    image = main(containers(overlay(f"images: [{entry}]"))).image
+    assert image and (shown(image.name), shown(image.tag), shown(image.digest)) == (name, tag, digest)
+
+
+def test_pins_of_base_and_overlay_follow_each_other() -> None:
+    files = overlay("images: [{name: mirror/app, newTag: '3'}]")
+    files["base/kustomization.yaml"] += "images: [{name: example/app, newName: mirror/app, newTag: '2'}]\n"
+    image = main(containers(files)).image
+    assert image and (shown(image.name), shown(image.tag)) == ("mirror/app", "3")
+    assert isinstance(image.tag, Text) and image.tag.location.path == "overlay/kustomization.yaml"
+
+
+def test_what_two_kustomizations_build_alike_is_given_once() -> None:
+    files = {
+        **overlay(""),
+        "again/kustomization.yaml": "resources: [../base]\n",
+        "nested/kustomization.yaml": "resources: [../base, ../again]\n",
+    }
+    assert len(containers(files)) == 2
+
+
+def test_lists_of_custom_resources_are_replaced() -> None:
+    ray = (
+        "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec: {workerGroupSpecs: [{template: {spec: {containers: [%s]}}}]}\n"
+    )
+    files = {
+        "base/kustomization.yaml": "resources: [ray.yaml]\n",
+        "base/ray.yaml": ray % "{name: main, image: a}",
+        "over/kustomization.yaml": "resources: [../base]\npatches: [{path: p.yaml}]\n",
+        "over/p.yaml": ray % "{name: main, resources: {limits: {nvidia.com/gpu: 1}}}",
+    }
+    app = main(containers(files))
+    assert (app.image, app.open, str(app.location)) == (None, ASPECTS, "over/p.yaml:4:59")
+
+
+def test_patches_are_never_read_alone() -> None:
+    patch = LIMIT.replace("name: main,", "name: main, image: x,")
+    found = containers({"kustomization.yaml": "patches: [{path: gpu.yaml}]\n", "gpu.yaml": patch})
+    assert found == []
+
+
+def test_cycles_and_remote_bases_end() -> None:
+    files = {
+        "a/kustomization.yaml": "resources: [../b, app.yaml, https://example.com/x, github.com/a/b?ref=v1, ., ../../..]\n",
+        "a/app.yaml": BASE,
+        "b/kustomization.yaml": "resources: [../a]\ncomponents: [../c, .]\n",
+        "c/Kustomization": "kind: Component\ncomponents: [../b, ../c]\n",
+    }
+    assert len(containers(files)) == 2
+
+
+def test_a_base_that_everything_doubles_is_built_once() -> None:
+    files = {"0/kustomization.yaml": "resources: [app.yaml]\n", "0/app.yaml": BASE}
+    for level in range(1, 40):
+        files[f"{level}/kustomization.yaml"] = f"resources: [../{level - 1}, ../{level - 1}]\nnamespace: n{level}\n"
+    assert len(containers(files)) == 2
+
+
+@pytest.mark.parametrize(
+    "kustomization",
+    [
+        "",
+        "[]",
+        "resources: {a: b}\npatches: 1\nimages: [1, {name: [x]}]\nnamespace: [y]\n",
+        "resources: [null, [x], {}]\npatches: [null, [x], {}, {path: [1]}, {patch: 7}, {patch: '{'}, {patch: \"\\n\"}]\n",
+        "resources: [app.yaml]\npatches: [{path: app.yaml, target: {name: '(((', kind: [x]}}, {patch: '- 1', target: 7}]\n",
+        "resources: [app.yaml]\npatches: [{path: app.yaml, target: {name: '(a+)+$'}}]\n",
+        "resources: [app.yaml]\npatches: [{path: app.yaml, target: {labelSelector: '!x, a in (b), =='}}]\n",
+    ],
+)
+def test_hostile_kustomizations(kustomization: str) -> None:
+    containers({"kustomization.yaml": kustomization, "app.yaml": BASE})
+
+
+def test_only_what_matters_is_read() -> None:
+    files = overlay("patches: [{path: gpu.yaml}]", gpu=LIMIT)
+    assert containers(files, set()) == []
+    assert len(containers(files, {"base/app.yaml"})) == 2
+    assert len(containers(files, {"overlay/gpu.yaml"})) == 2
