@@ -1,0 +1,169 @@
+"""Packages in TOML: the dependencies of a pyproject.toml, and what the lock files of uv, poetry and pdm pin."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from gpulint.parse.requirement import Package, pip_specifier, python_name, python_package
+from gpulint.parse.requirements import Requirements
+from gpulint.source import Source, Text
+
+TomlTable = dict[str, Any]
+
+
+def parse_pyproject(source: Source) -> Requirements:
+    """Read the dependencies of a project, its extras, its dependency groups and its poetry tables. Never raises.
+
+    Constraints of poetry are given in pip's form. The indexes are those of the uv, poetry and pdm tables.
+    """
+    data = _load(source)
+    places = _Places(source)
+    project, tool = _table(data, "project"), _table(data, "tool")
+    poetry = _table(tool, "poetry")
+    sources = {python_name(name): _index_of(source, tool, places) for name, source in _table(tool, "uv", "sources").items()}
+    packages = [package._replace(from_index=sources.get(package.name)) for package in _project_packages(data, project, places)]
+    packages += _poetry_packages(tool, places)
+    indexes, extra_indexes = _indexes(tool, places)
+    manager = "poetry" if poetry else "uv" if "uv" in tool else "pip"
+    return Requirements(manager, tuple(packages), (), (), indexes, source.location(0, len(source.text)), extra_indexes)
+
+
+def parse_lock(source: Source) -> Requirements:
+    """Read the packages that a lock file in TOML pins, each with its version as `==version`. Never raises."""
+    packages = []
+    for match in _LOCKED.finditer(source.text):
+        text = source.cut(match.start(1), match.end(1))
+        packages.append(Package(python_name(text), text, (), f"=={match[2]}", text.location))
+    return Requirements("lock", tuple(packages), (), (), (), source.location(0, len(source.text)))
+
+
+_LOCKED = re.compile(r"""^\[\[packages?\]\][ \t]*\r?\n+name = ["']([^"'\n]+)["'][ \t]*\r?\nversion = ["']([^"'\n]+)["']""", re.MULTILINE)
+
+
+def _load(source: Source) -> TomlTable:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        return tomllib.loads(source.text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _table(table: TomlTable, *keys: str) -> TomlTable:
+    for key in keys:
+        found = table.get(key)
+        table = found if isinstance(found, dict) else {}
+    return table
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _tables(value: object) -> list[TomlTable]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class _Places:
+    """Where the strings and keys of a TOML file stand. A string that stands several times is found in the order of its places."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.strings: dict[str, deque[tuple[int, int]]] = {}
+        for match in _STRING.finditer(source.text):
+            if match.lastindex:
+                self.strings.setdefault(match[match.lastindex], deque()).append(match.span(match.lastindex))
+        self.keys: dict[str, list[tuple[int, int]]] = {}
+        for match in _KEY_LINE.finditer(source.text):
+            self.keys.setdefault(match[1], []).append((match.start(1), match.end()))
+
+    def string(self, value: str) -> Text:
+        """The string as a Text; one that is written with escapes stands where the file begins."""
+        spans = self.strings.get(value)
+        if not spans:
+            return Text(value, self.source.line_location(1), ())
+        start, end = spans.popleft() if len(spans) > 1 else spans[0]
+        return self.source.cut(start, end)
+
+    def entry(self, section: str, key: str) -> Text:
+        """The line of a key below the header of a section."""
+        header = self.source.text.find(f"[{section}]")
+        spans = self.keys.get(key, [])
+        at = bisect_right(spans, (max(header, 0), 0))
+        if at >= len(spans):
+            return Text(key, self.source.line_location(1), ())
+        start, end = spans[at]
+        return self.source.cut(start, start + len(self.source.text[start:end].rstrip()))
+
+
+_STRING = re.compile(
+    r"""\#[^\n]*|'{3}.*?'{3}|"{3}.*?"{3}|"([^"\\\n]*)"|"(?:[^"\\\n]|\\.)*"|'([^'\n]*)'""",
+    re.DOTALL,
+)
+_KEY_LINE = re.compile(r"""^[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*=[^\n#]*""", re.MULTILINE)
+
+
+def _project_packages(data: TomlTable, project: TomlTable, places: _Places) -> Iterator[Package]:
+    for text in _strings(project.get("dependencies")):
+        yield python_package(places.string(text))
+    for groups in (_table(project, "optional-dependencies"), _table(data, "dependency-groups")):
+        for group, texts in groups.items():
+            for text in _strings(texts):
+                yield python_package(places.string(text))._replace(group=group)
+
+
+def _poetry_packages(tool: TomlTable, places: _Places) -> Iterator[Package]:
+    poetry = _table(tool, "poetry")
+    sections = {"": "dependencies", "dev": "dev-dependencies"}
+    sections |= {name: f"group.{name}.dependencies" for name in _table(poetry, "group")}
+    for group, section in sections.items():
+        for name, constraint in _table(poetry, *section.split(".")).items():
+            if name != "python":
+                text = places.entry(f"tool.poetry.{section}", name)
+                for each in constraint if isinstance(constraint, list) else [constraint]:
+                    details = each if isinstance(each, dict) else {"version": each}
+                    yield _poetry_package(name, details, text, group)._replace(from_index=_index_of(details.get("source"), tool, places))
+
+
+def _poetry_package(name: str, details: TomlTable, text: Text, group: str) -> Package:
+    version, marker = details.get("version"), details.get("markers")
+    return Package(
+        python_name(name),
+        text,
+        tuple(python_name(extra) for extra in _strings(details.get("extras"))),
+        pip_specifier(version) if isinstance(version, str) else "",
+        text.location,
+        marker if isinstance(marker, str) else "",
+        group,
+    )
+
+
+def _indexes(tool: TomlTable, places: _Places) -> tuple[tuple[Text, ...], tuple[Text, ...]]:
+    """All indexes, and those of them that only add to another."""
+    uv = _table(tool, "uv")
+    main = _strings([uv.get("index-url")])
+    extra = [*_strings(uv.get("extra-index-url")), *_strings(uv.get("find-links")), *_named_indexes(tool).values()]
+    extra_texts = tuple(places.string(url) for url in extra)
+    return (*(places.string(url) for url in main), *extra_texts), extra_texts
+
+
+def _named_indexes(tool: TomlTable) -> dict[str, str]:
+    """The addresses of the indexes of uv, poetry and pdm by their names."""
+    lists = (_table(tool, "uv").get("index"), _table(tool, "poetry").get("source"), _table(tool, "pdm").get("source"))
+    entries = [entry for entries in lists for entry in _tables(entries) if isinstance(entry.get("url"), str)]
+    return {str(entry.get("name", entry["url"])): entry["url"] for entry in entries}
+
+
+def _index_of(source: object, tool: TomlTable, places: _Places) -> Text | None:
+    """The index that a source of uv (`{ index = "name" }`) or of poetry (the name) ties a package to."""
+    name = source.get("index") if isinstance(source, dict) else source
+    url = _named_indexes(tool).get(name) if isinstance(name, str) else None
+    return places.string(url) if url else None
