@@ -1,0 +1,59 @@
+"""The commands that install packages: which words make one, what their options take, and how they name a package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from gpulint.facts import Row, table
+
+
+class Installer(NamedTuple):
+    """One way to install, or with `removes` to remove.
+
+    `reads` says what its operands are: python (a requirement of pip), poetry, conda (a match specification), system (a package of the
+    distribution), or requirement (files of requirements). `operands` is the number of words, behind the program, that choose it.
+    `implies` is the file that it reads where it is told no package, "" for none.
+    """
+
+    manager: str
+    reads: str
+    operands: int
+    implies: str
+    removes: bool
+
+
+@cache
+def option_roles(program: str) -> Mapping[str, str] | None:
+    """The options of an installing program that take a value, each with what the value is; None for any other program.
+
+    The roles are requirement, constraint, index, extra-index (one that adds to the others), package and value (none of these).
+    """
+    rows = _rows_of(program)
+    if not rows:
+        return None
+    return {word: row["role"] for row in table("installers")["options"] if row["options"] == rows[0]["options"] for word in row["words"]}
+
+
+def installer(program: str, operands: Sequence[str], switches: Sequence[str]) -> Installer | None:
+    """What a program does with these operands and options, None if it neither installs nor removes."""
+    for row in _rows_of(program):
+        verbs = row["name"].split()[1:]
+        by_switch = "switch" in row and any(re.fullmatch(row["switch"], switch) for switch in switches)
+        if by_switch or (verbs and list(operands[: len(verbs)]) == verbs):
+            return Installer(row["manager"], row["reads"], len(verbs), row.get("implies", ""), row.get("removes", False))
+    return None
+
+
+@cache
+def variables_of(program: str) -> tuple[tuple[str, str], ...]:
+    """The environment variables that stand for options of the program, each with the role of its value."""
+    options = {row["options"] for row in _rows_of(program)}
+    return tuple((row["variable"], row["role"]) for row in table("installers")["variables"] if row["options"] in options)
+
+
+@cache
+def _rows_of(program: str) -> tuple[Row, ...]:
+    return tuple(row for row in table("installers")["commands"] if row["name"].split()[0] == program)

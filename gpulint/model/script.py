@@ -1,0 +1,60 @@
+"""Scripts with the scripts in them: what `bash -c "..."` and `bash <<EOF` run counts as commands too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gpulint.facts.commands import launched, program_index, program_name
+from gpulint.parse.shell import Script, SimpleCommand, parse
+from gpulint.source import Text, Value
+
+_DEEPEST = 4  # scripts in scripts; each level of quoting doubles the escapes, so that real ones have two
+
+
+def read_script(text: Text, variables: Mapping[str, Value]) -> Script:
+    """Read a script. The commands of a script that a shell in it runs follow that shell's command, in a block named "script"."""
+    return _with_inner(parse(text, variables), variables)
+
+
+def read_command(words: tuple[Text, ...], variables: Mapping[str, Value]) -> Script:
+    """A command that no shell reads, in the form of a script: its words as they are, and what a shell among them runs."""
+    location = words[0].location.to(words[-1].location)
+    command = SimpleCommand(words, location, tokens=tuple(word.location for word in words))
+    return _with_inner(Script((command,)), variables)
+
+
+def _with_inner(script: Script, variables: Mapping[str, Value]) -> Script:
+    commands = tuple(_flattened(script, variables, 0))
+    return script if len(commands) == len(script.commands) else replace(script, commands=commands)
+
+
+def _flattened(script: Script, variables: Mapping[str, Value], depth: int) -> Iterator[SimpleCommand]:
+    for command in script.commands:
+        yield command
+        inner = _inner_script(command) if depth < _DEEPEST else None
+        if inner is not None:
+            for each in _flattened(parse(inner, variables), variables, depth + 1):
+                yield replace(each, block=(*command.block, "script", *each.block))
+
+
+def _inner_script(command: SimpleCommand) -> Text | None:
+    """The script that the command has a shell run, where it is written in the command."""
+    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    at = program_index(words)
+    if at >= len(words) or program_name(words[at]) != _SHELL:
+        return None
+    launch = launched(words)
+    if launch is None:
+        heredocs = [each.target for each in command.redirects if each.operator.startswith("<<")]
+        return heredocs[-1] if heredocs and isinstance(heredocs[-1], Text) else None
+    code = command.words[launch.at]
+    return code if launch.form == "shell-code" and isinstance(code, Text) else None
+
+
+_SHELL = program_name("/bin/sh")
+
+
+def is_shell(word: str) -> bool:
+    """Whether a program of that name reads the language of the POSIX shell."""
+    return program_name(word) == _SHELL
