@@ -1,0 +1,51 @@
+"""Driver capabilities, device nodes, settings of the device plugin, and who reads which variable."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpulint.facts.environment import device_nodes, driver_capabilities, known_capabilities, plugin_values, read_at
+
+
+@pytest.mark.parametrize(
+    ("value", "granted"),
+    [
+        (None, {"compute", "utility"}),
+        ("", {"compute", "utility"}),
+        ("utility", {"utility"}),
+        ("video,utility", {"video", "utility"}),
+        ("compute, video", {"compute", "video"}),
+    ],
+)
+def test_capabilities(value: str | None, granted: set[str]) -> None:
+    assert driver_capabilities(value) == granted
+
+
+def test_all_capabilities() -> None:
+    assert driver_capabilities("all") == known_capabilities()
+    assert "graphics" in known_capabilities()
+
+
+def test_device_nodes() -> None:
+    amd = device_nodes("amd")
+    assert amd and amd.paths == ("/dev/kfd", "/dev/dri")
+    assert device_nodes("nvidia") is None
+
+
+def test_settings_of_the_device_plugin() -> None:
+    assert "mixed" in plugin_values("migStrategy")
+    assert plugin_values("resourcePrefix") == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "when"),
+    [
+        ("NVIDIA_VISIBLE_DEVICES", "start"),
+        ("NVIDIA_REQUIRE_CUDA", "start"),
+        ("CUDA_VISIBLE_DEVICES", "process"),
+        ("TORCH_CUDA_ARCH_LIST", "build"),
+        ("PATH", ""),
+    ],
+)
+def test_when_a_variable_is_read(variable: str, when: str) -> None:
+    assert read_at(variable) == when
