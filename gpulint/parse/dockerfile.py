@@ -33,7 +33,7 @@ _HEREDOC_KEYWORDS = frozenset({"ADD", "COPY", "RUN"})
 _PAIR_KEYWORDS = frozenset({"ENV", "LABEL"})
 _LIST_KEYWORDS = frozenset({"ADD", "COPY", "EXPOSE", "FROM", "VOLUME"})
 
-_DIRECTIVE = re.compile(rf"[{SPACE}]*#[{SPACE}]*([a-zA-Z][a-zA-Z0-9]*)[{SPACE}]*=(.+)")
+_DIRECTIVE = re.compile(r"([a-zA-Z][a-zA-Z0-9]*)[\t\f\r ]*=(.+)")
 _DIRECTIVES = ("syntax", "escape", "check")
 _BUILDKIT_FRONTEND = re.compile(r"(?:.*/)?dockerfile(?:-upstream)?(?:[:@].*)?")
 _LONGEST_LINE = 65_535  # bytes that BuildKit's scanner holds
@@ -162,14 +162,15 @@ class _Reader:
                 self._read_instruction()
         self._check()
         frontend = self.directives.get("syntax")
-        if frontend is not None and not _BUILDKIT_FRONTEND.fullmatch(frontend.split()[0]):
+        if frontend is not None and not _BUILDKIT_FRONTEND.fullmatch(frontend.partition(" ")[0]):
             self.problems.clear()
         self.problems.sort(key=lambda problem: problem.location)
         return DockerfileSyntax(tuple(self.instructions), self.directives, tuple(self.problems))
 
     def _read_directives(self) -> None:
         for index, line in enumerate(self.lines):
-            match = _DIRECTIVE.match(line.rstrip("\r"))
+            comment = line.rstrip("\r").lstrip(SPACE)
+            match = _DIRECTIVE.match(comment[1:].lstrip(SPACE)) if comment.startswith("#") else None
             name = match[1].lower() if match else ""
             if match is None or name not in _DIRECTIVES:
                 return
@@ -177,7 +178,7 @@ class _Reader:
                 self._refuse(f"The directive {name} is given twice.", index)
                 return
             value = match[2].strip(SPACE) or match[2]
-            start = match.start(2) + match[2].find(value)
+            start = line.index(value, line.index("=") + 1)
             self.directives[name] = Text(value, self._span(index, start, start + len(value)))
             if name == "escape":
                 self._set_escape(value, index)
@@ -234,7 +235,7 @@ class _Reader:
 
     def _cut_instruction(self, line: Text, location: Location, kept: bool = False) -> Instruction:
         """Keyword, flags and arguments of a line; `kept` for one behind ONBUILD, which may not keep another."""
-        line = stripped(line, 0)
+        line = stripped(line)
         end = end_of_word(line, 0)
         keyword = line.cut(0, end)
         flags, at = self._cut_flags(line, skip_blanks(line, end))
@@ -294,13 +295,10 @@ class _Reader:
         return None
 
     def _check(self) -> None:
-        """Refusals that concern an instruction, the order of instructions, or the file."""
-        found = (SyntaxProblem(*refusal) for instruction in self.instructions for refusal in refusals(instruction))
+        """What is wrong with instructions that could be cut, with the file as a whole, and with its lines."""
+        found = (SyntaxProblem(*refusal) for refusal in refusals(self.instructions))
         self.problems += islice(found, _MOST_PROBLEMS)
-        first = next((instruction for instruction in self.instructions if instruction.name != "ARG"), None)
-        if first is not None and first.name != "FROM":
-            self.problems.append(SyntaxProblem(f"{first.name} stands before the first FROM.", first.location))
-        elif first is None and not self.problems:
+        if not self.problems and not any(instruction.name == "FROM" for instruction in self.instructions):
             self._refuse("The file has no FROM." if self.instructions else "The file has no instructions.", 0)
         for index, line in enumerate(self.lines):
             if len(line) > _LONGEST_LINE // 4 and len(line.encode(errors="replace")) > _LONGEST_LINE:

@@ -6,7 +6,7 @@ The names are those of the Dockerfile reference; source: frontend/dockerfile/ins
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gpulint.parse.dockerfile_words import heredoc_words
@@ -35,8 +35,18 @@ _STAGE_NAME = re.compile(r"[a-z][a-z0-9-_.]*")
 _LONGEST_QUOTE = 40
 
 
-def refusals(instruction: Instruction) -> Iterator[Refusal]:
-    """Why BuildKit would not build the instruction: a sentence and its place for each reason."""
+def refusals(instructions: Iterable[Instruction]) -> Iterator[Refusal]:
+    """Why BuildKit would not build the file of these instructions: a sentence and its place for each reason."""
+    in_stage = False
+    for instruction in instructions:
+        yield from _refusals_of(instruction)
+        if not in_stage and instruction.name in _FEWEST_WORDS and instruction.name != "ARG":
+            in_stage = True
+            if instruction.name != "FROM":
+                yield f"{instruction.name} stands before the first FROM.", instruction.location
+
+
+def _refusals_of(instruction: Instruction) -> Iterator[Refusal]:
     name = instruction.name
     if name not in _FEWEST_WORDS:
         yield _unknown(instruction), instruction.keyword.location
@@ -95,7 +105,7 @@ def _check_onbuild(instruction: Instruction) -> Iterator[Refusal]:
     if trigger.name in _ALREADY_NO_TRIGGER:
         yield f"{trigger.name} cannot follow ONBUILD.", trigger.keyword.location
     else:
-        yield from refusals(trigger)
+        yield from _refusals_of(trigger)
 
 
 def _check_healthcheck(instruction: Instruction) -> Iterator[Refusal]:

@@ -150,11 +150,6 @@ def is_array_of_other_values(text: str) -> bool:
     return not all(isinstance(item, str) for item in value)
 
 
-_SUBSTITUTION = r"\$\{(?:[^\W\d]\w*|\d+|[@*#?$!-])(?:\}|:?[-+?]|[#%/])"
-_SHELL_TOKEN = re.compile(
-    rf"""(?P<space>[{SPACE}]+)|'[^']*'|"(?:[^"\\$]|\\.|{_SUBSTITUTION}|\$(?!\{{))*"|\\.?|{_SUBSTITUTION}|\$(?!\{{)|<<[\t\r ]*|[^'"\\$]""",
-    re.DOTALL,
-)
 _HEREDOC = re.compile(r"\d*<<(-?)\s*([^<]+)")
 _QUOTE = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
 
@@ -169,11 +164,19 @@ def heredoc_words(line: str) -> list[HeredocWord]:
     return [word for word in words if word.name]
 
 
+@cache
+def _shell_token() -> re.Pattern[str]:
+    substitution = r"\$\{(?:[^\W\d]\w*|\d+|[@*#?$!-])(?:\}|:?[-+?]|[#%/])"
+    dollar = rf"{substitution}|\$(?!\{{)"
+    return re.compile(rf"""(?P<space>[{SPACE}]+)|'[^']*'|"(?:[^"\\$]|\\.|{dollar})*"|\\.?|{dollar}|<<[\t\r ]*|[^'"\\$]""", re.DOTALL)
+
+
 def _shell_words(line: str) -> list[str]:
     words: list[str] = []
+    pattern = _shell_token()
     at = start = 0
     while at < len(line):
-        token = _SHELL_TOKEN.match(line, at)
+        token = pattern.match(line, at)
         if token is None:
             return []
         if token["space"]:

@@ -215,6 +215,10 @@ def test_buildkits_own_frontends_are_judged(frontend: str) -> None:
     assert read(f"# syntax={frontend}\nFROM a\nFOO b\n").problems
 
 
+def test_an_empty_directive_is_read() -> None:
+    assert read("# syntax= \nFROM a\n").directives == {"syntax": " "}
+
+
 def test_another_frontend_has_a_language_of_its_own() -> None:
     assert not read("# syntax=example.com/frontends/other:1\nFROM a\nINCLUDE b\n").problems
 
@@ -239,8 +243,9 @@ def test_what_buildkit_takes_is_no_problem(text: str) -> None:
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
 def test_any_bytes_are_read(data: bytes) -> None:
-    syntax = parse(Source("Dockerfile", b"FROM a\nRUN " + data))
-    assert all(list(texts_of(instruction)) for instruction in syntax.instructions)
+    for before in (b"", b"FROM a\nRUN ", b"# syntax=", b"FROM a\nENV "):
+        syntax = parse(Source("Dockerfile", before + data))
+        assert all(list(texts_of(instruction)) for instruction in syntax.instructions)
 
 
 @pytest.mark.parametrize(
