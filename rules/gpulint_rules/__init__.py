@@ -1,0 +1,35 @@
+"""The built-in rules. tools/catalogue.py writes this file: change a rule or its page, then run it.
+
+No rule's module is imported here: a run imports those that it needs.
+"""
+
+from __future__ import annotations
+
+from gpulint.rule import Entry, Impact, Severity
+
+_FOLDER = __file__.rpartition("/")[0]
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+
+def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...]) -> Entry:
+    """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
+    stem = name.replace("-", "_")
+    module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md")
+
+
+CATALOGUE = (
+    _entry("GPU001", "syntax-error", "engine", "File", Impact.UNREAD, (WARNING, NOTE)),
+    _entry("GPU002", "unreadable-file", "engine", "File", Impact.UNREAD, (WARNING,)),
+    _entry("GPU003", "rule-crashed", "engine", "File", Impact.UNREAD, (ERROR,)),
+    _entry("GPU004", "unused-ignore", "engine", "File", Impact.UNREAD, (WARNING,)),
+    _entry("GPU101", "unpinned-gpu-image", "image", "ImageRef", Impact.UNREPRODUCIBLE, (ERROR, WARNING)),
+    _entry("GPU102", "nonexistent-cuda-tag", "image", "ImageRef", Impact.BUILD_FAILS, (ERROR, NOTE)),
+    _entry("GPU103", "devel-image-at-runtime", "image", "Stage", Impact.WASTEFUL, (WARNING,)),
+    _entry("GPU104", "minimal-base-for-gpu", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
+    _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
+    _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
+)
