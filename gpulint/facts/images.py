@@ -131,7 +131,8 @@ def _other_rows() -> tuple[Row, ...]:
 def _matches(row: Row, repository: str) -> bool:
     if "starts" in row:
         return repository.startswith(row["starts"])
-    return bool(re.fullmatch(row["pattern"], repository)) and _is_account(row, repository)
+    may_match = any(part in repository for part in row["holds"])  # a pattern costs more to compile than to find unneeded
+    return may_match and bool(re.fullmatch(row["pattern"], repository)) and _is_account(row, repository)
 
 
 def _is_account(row: Row, repository: str) -> bool:

@@ -25,6 +25,8 @@ class Resource(NamedTuple):
 @cache
 def gpu_resource(name: str) -> Resource | None:
     """The accelerator of a well-formed, known resource name (TPU, Neuron and Gaudi too); None for any other name."""
+    if "/" not in name:
+        return None
     for row in table("resources")["resources"]:
         if row["name"] == name if "name" in row else re.fullmatch(row["pattern"], name):
             return Resource(row["vendor"], row.get("shared", False), row.get("mig", False), row["whole"])

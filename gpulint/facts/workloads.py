@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import table, words
+from gpulint.facts import Row, table, words
 
 
 class PodPath(NamedTuple):
@@ -84,17 +84,22 @@ def infrastructure(name: str, namespace: str, image_repository: str, kind: str) 
     return (
         kind in words("workloads", "infrastructure_kinds")
         or any(re.fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"])
-        or bool(_infrastructure_name().search(name.lower()))
-        or bool(image_repository and _infrastructure_image().fullmatch(image_repository))
+        or _infrastructure_name(name.lower())
+        or any(_matches(row, image_repository) for row in table("workloads")["infrastructure_images"])
     )
 
 
-@cache
-def _infrastructure_name() -> re.Pattern[str]:
-    names = "|".join(sorted(map(re.escape, words("workloads", "infrastructure_words")), key=len, reverse=True))
-    return re.compile(rf"(?<![a-z0-9])(?:{names})s?(?![a-z0-9])")
+def _infrastructure_name(name: str) -> bool:
+    """Whether some words of a name, side by side, are those of infrastructure: `nvidia-device-plugin-daemonset`."""
+    known, parts = words("workloads", "infrastructure_words"), re.split(r"[^a-z0-9]+", name)
+    spans = ("-".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, min(start + 5, len(parts) + 1)))
+    return any(span in known or span.removesuffix("s") in known for span in spans)
 
 
-@cache
-def _infrastructure_image() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for row in table("workloads")["infrastructure_images"] for pattern in row["patterns"]))
+def _matches(row: Row, image: str) -> bool:
+    """Whether a row names the image: by its whole name, or by the beginning and the last part that the row gives."""
+    if image in row.get("names", ()):
+        return True
+    begins = "starts" not in row or image.startswith(tuple(row["starts"]))
+    ends = "last" not in row or image.rpartition("/")[2] in row["last"]
+    return begins and ends and ("starts" in row or "last" in row)
