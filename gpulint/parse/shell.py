@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
-from gpulint.source import Location, Text, Value
+from gpulint.parse.shell_expand import ExpandedWord, Scope, UnknownWord, expand_value, expand_word
+from gpulint.parse.shell_reader import DECLARING, NOT_EXPORTING, Reader
+from gpulint.parse.shell_syntax import HOLE, AssignmentSyntax, Block, Names, Node, PartKind, ShellError, Simple, Word, joined
+from gpulint.source import Location, Text, Unknown, Value
+
+__all__ = ["Assignment", "Redirect", "Script", "SimpleCommand", "UnknownWord", "expand", "parse", "split"]
 
 
 class Assignment(NamedTuple):
@@ -27,10 +35,11 @@ class Redirect(NamedTuple):
 class SimpleCommand:
     """One command: its words after quoting and known variables, and what it stands in.
 
-    `words` holds an Unknown for each word with an expansion that the script does not decide; an unquoted unknown expansion may be
-    any number of words. `operator` is what joins it to the command before it: "" at the start of a list, else `;`, `&&`, `||`, `|`,
-    `&`; a newline counts as `;`. `block` names the compound commands around it from the outside in: "if", "then", "else", "while",
-    "for", "case", "function NAME", "subshell", "group", "substitution".
+    `words` holds an UnknownWord for each word with an expansion that the script does not decide. A word that is one known variable
+    stands where the variable was set; `tokens` holds for each word the place of its token here, quotes included. `operator` is what
+    joins the command to the one before it: "" at the start of a list, else `;`, `&&`, `||`, `|`, `&`; a newline counts as `;`. `block`
+    names the compound commands around it from the outside in: "if" for a condition, "then", "else", "while", "for", "case",
+    "function NAME", "subshell", "group", "substitution".
     """
 
     words: tuple[Value, ...]
@@ -39,6 +48,8 @@ class SimpleCommand:
     redirects: tuple[Redirect, ...] = ()
     operator: str = ""
     block: tuple[str, ...] = ()
+    tokens: tuple[Location, ...] = ()
+    negated: bool = False
 
     @property
     def name(self) -> Text | None:
@@ -49,22 +60,217 @@ class SimpleCommand:
 
 @dataclass(frozen=True, eq=False)
 class Script:
-    """A parsed script: its simple commands in file order, its literal assignments, and where reading stopped if it did."""
+    """A parsed script: its simple commands, each before those that are substituted in it, and where reading stopped if it did."""
 
     commands: tuple[SimpleCommand, ...]
     error: str = ""
     error_location: Location | None = None
 
 
-def parse(text: Text, variables: dict[str, Value] | None = None) -> Script:
+def parse(text: Text, variables: Mapping[str, Value] | None = None, holes: Sequence[tuple[int, int]] = ()) -> Script:
     """Read a script, or a piece of one such as a RUN line.
 
-    `variables` are known before its first line (ENV and ARG of a Dockerfile, `env:` of a CI step). Never raises; what cannot be read
-    ends the script there, with `error` saying why.
+    `variables` are known before its first line (ENV and ARG of a Dockerfile, `env:` of a CI step). `holes` are the ranges of the text
+    that another tool fills in before the shell reads it, such as `${{ ... }}` of a workflow; they are unknown, in quotes too. Never
+    raises; what cannot be read ends the script there, with `error` saying why.
     """
-    raise NotImplementedError
+    names = Names()
+    reader = Reader(text, _with_holes(text, holes), names)
+    error, place = "", None
+    try:
+        reader.read()
+    except ShellError as stopped:
+        error, place = stopped.message, stopped.location
+    resolver = _Resolver(names, variables or {})
+    resolver.run(reader.nodes, ())
+    return Script(tuple(resolver.commands), error, place)
+
+
+def expand(text: Text, variables: Mapping[str, Value] | None = None, holes: Sequence[tuple[int, int]] = ()) -> Value:
+    """A string in which `$NAME` and its kin are replaced as between double quotes; what cannot be read is unknown."""
+    names = Names()
+    reader = Reader(text, _with_holes(text, holes), names)
+    try:
+        parts = reader.quoted()
+    except ShellError:
+        return UnknownWord(str(text), text.location, text.cut(0, 0), text.cut(0, 0))
+    scope = Scope(names, variables or {})
+    return expand_word(Word(parts, 0, len(text)), text, scope)[0] if parts else text
+
+
+_BLANK = r"[ \t\r\n]"
+_TOKEN = re.compile(
+    rf"""(?P<blank>{_BLANK}+)|'(?P<single>[^']*)(?:'|\Z)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)
+    |\\(?P<escaped>.?)|(?P<plain>[^ \t\r\n'"\\]+)""",
+    re.DOTALL | re.VERBOSE,
+)
+_RUN_IN_DOUBLE_QUOTES = re.compile(r'\\([$`"\\])|\\\n|[^\\]+|\\')
+_DOLLARS_OR_NOT = re.compile(r"\$\$?|[^$]+")
 
 
 def split(text: Text) -> tuple[Value, ...]:
     """The words of a string as Compose and other tools split it: shell quoting, no operators and no expansion but `$$`."""
-    raise NotImplementedError
+    words: list[Value] = []
+    runs: list[tuple[int, int]] = []
+    start = 0
+    for token in _TOKEN.finditer(text):
+        if token.lastgroup == "blank":
+            words += _word_of_runs(text, runs, start, token.start())
+            runs = []
+            start = token.end()
+        else:
+            runs += _runs_of_token(token)
+    return (*words, *_word_of_runs(text, runs, start, len(text)))
+
+
+def _runs_of_token(token: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """The ranges of characters that a token leaves in its word."""
+    kind = token.lastgroup or ""
+    if kind == "double" and token[kind]:
+        for run in _RUN_IN_DOUBLE_QUOTES.finditer(token.string, *token.span(kind)):
+            if run[0] != "\\\n":
+                yield run.span(1 if run[1] else 0)
+    elif token[kind] != "\n" or kind != "escaped":
+        yield token.span(kind)
+
+
+def _word_of_runs(text: Text, runs: list[tuple[int, int]], start: int, end: int) -> list[Text]:
+    """The word that stands from `start` to `end`, of these runs of characters; none where there is no run."""
+    if not runs:
+        return []
+    kept = [run for run in runs if run[0] < run[1]] or runs[:1]
+    if text.find("$$", start, end) >= 0:
+        dollars = (match for run in kept for match in _DOLLARS_OR_NOT.finditer(text, *run))
+        kept = [(match.end() - 1, match.end()) if match[0] == "$$" else match.span() for match in dollars]
+    return [joined([text.cut(*run) for run in kept], text.cut(start, end).location)]
+
+
+def _with_holes(text: Text, holes: Iterable[tuple[int, int]]) -> str:
+    """The text with its holes marked, character by character."""
+    parts: list[str] = []
+    at = 0
+    for start, end in holes:
+        parts += (str.__getitem__(text, slice(at, start)), HOLE * (end - start))
+        at = end
+    return "".join((*parts, str.__getitem__(text, slice(at, None))))
+
+
+_CONDITIONAL = ("&&", "||", "|")
+_NAME_OF_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(=|\Z)")
+
+
+class _Resolver:
+    """Goes through a script's nodes as they would run and lists its commands with what is known of their words."""
+
+    def __init__(self, names: Names, variables: Mapping[str, Value]) -> None:
+        self.commands: list[SimpleCommand] = []
+        self._scope = Scope(names, variables)
+
+    def run(self, nodes: Sequence[Node], block: tuple[str, ...]) -> None:
+        """List the commands of a list. What is set behind `&&` is known down the chain, and undecided after it."""
+        conditional: int | None = None
+        for node in nodes:
+            if conditional is not None and node.operator != "&&":
+                self._scope.undecide(self._scope.changed_since(conditional))
+                conditional = None
+            if conditional is None and node.operator in _CONDITIONAL:
+                conditional = self._scope.mark()
+            if isinstance(node, Simple):
+                self._simple(node, block)
+            else:
+                self._block(node, block)
+        if conditional is not None:
+            self._scope.undecide(self._scope.changed_since(conditional))
+
+    def _block(self, node: Block, block: tuple[str, ...]) -> None:
+        """List the commands of a compound command. Only a group changes variables for what follows; others leave theirs undecided."""
+        if node.kind == "group":
+            for section in node.sections:
+                self.run(section.nodes, (*block, section.label))
+            return
+        if node.kind in ("while", "for"):
+            self._scope.undecide(node.assigned)
+        outer = self._scope.function
+        self._scope.function = node.function or outer
+        for section in node.sections:
+            mark = self._scope.mark()
+            self.run(section.nodes, (*block, section.label))
+            self._scope.undo(mark)
+        self._scope.function = outer
+        if node.kind in ("if", "case"):
+            self._scope.undecide(node.assigned)
+
+    def _simple(self, node: Simple, block: tuple[str, ...]) -> None:
+        words: list[ExpandedWord] = []
+        tokens: list[Location] = []
+        for word in node.words:
+            expanded = expand_word(word, node.text, self._scope)
+            words += expanded
+            tokens += [_token(word, node.text, expanded)] * len(expanded)
+        program = words[0] if words and isinstance(words[0], Text) else ""
+        redirects = tuple(Redirect(each.operator, expand_value(each.word, node.text, self._scope)) for each in node.redirects)
+        at = len(self.commands)
+        for substitution in node.substitutions:
+            self._block(substitution, block)
+        assignments = tuple(self._assign(node, words, program))
+        bare = tokens and node.start == node.words[0].start and node.end == node.words[-1].end
+        place = tokens[0].to(tokens[-1]) if bare else _region(node.text, node.start, node.end)
+        command = SimpleCommand(tuple(words), place, assignments, redirects, node.operator, block, tuple(tokens), node.negated)
+        self.commands.insert(at, command)
+        self._scope.undecide(node.changes)
+        if node.forgets:
+            self._scope.forget()
+
+    def _assign(self, node: Simple, words: list[ExpandedWord], program: str) -> Iterator[Assignment]:
+        """The assignments of a command, which hold for what follows where they stand alone or behind `export` and its kin."""
+        for assignment in chain(self._assignments(node, program), self._exports(node, words, program)):
+            if not node.words or program in DECLARING:
+                self._scope.put(str(assignment.name), assignment.value)
+            yield assignment
+
+    def _assignments(self, node: Simple, program: str) -> Iterator[Assignment]:
+        exported = bool(node.words) and program not in NOT_EXPORTING
+        for each in node.assignments:
+            name = node.text.cut(each.start, each.start + len(each.name))
+            yield Assignment(name, self._assigned_value(each, node.text), exported)
+
+    def _assigned_value(self, assignment: AssignmentSyntax, text: Text) -> Value:
+        value = expand_value(assignment.word, text, self._scope) if assignment.word else None
+        if value is not None and not assignment.append:
+            return value
+        before = self._scope.get(assignment.name)
+        if isinstance(before, Text) and isinstance(value, Text) and self._scope.affords(before):
+            return Text(before + value, value.location, ())
+        whole = text.cut(assignment.start, assignment.end)
+        return Unknown(str(whole), whole.location)
+
+    def _exports(self, node: Simple, words: list[ExpandedWord], program: str) -> Iterator[Assignment]:
+        """What `export` and its kin set by a word in quotes, or export of what was set before."""
+        known = {each.name for each in node.assignments}
+        exported = program not in NOT_EXPORTING
+        for word in words[1:] if program in DECLARING else ():
+            text = word.prefix if isinstance(word, UnknownWord) else word
+            match = _NAME_OF_ASSIGNMENT.match(text)
+            if match is None or match[1] in known:
+                continue
+            name = text.cut(*match.span(1))
+            before = self._scope.get(match[1])
+            if isinstance(word, UnknownWord):
+                yield Assignment(name, Unknown(word.raw, word.location), exported)
+            elif match[2]:
+                yield Assignment(name, text.cut(match.end(), len(text)), exported)
+            elif program == "export" and isinstance(before, Text):
+                yield Assignment(name, before, exported)
+
+
+def _token(word: Word, text: Text, expanded: list[ExpandedWord]) -> Location:
+    """The place of a word as it is written."""
+    part = word.parts[0] if len(word.parts) == 1 else None
+    if part and part.kind is PartKind.LITERAL and (part.start, part.end) == (word.start, word.end):
+        return expanded[0].location
+    return _region(text, word.start, word.end)
+
+
+def _region(text: Text, start: int, end: int) -> Location:
+    """The place of the characters from `start` up to `end`, of which there is one at least."""
+    return text.cut(start, start + 1).location.to(text.cut(end - 1, end).location)
