@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulint import registry, suppress
@@ -53,14 +53,17 @@ class Selection:
 def active_rules(config: Config) -> tuple[Entry, ...]:
     """The rules that the settings turn on. Raises GpulintError for a selector that names none."""
     where = str(config.path) if config.path else "command line"
-    on = registry.matching((*config.select, *config.extend_select), where) - registry.matching((*config.ignore, *config.extend_ignore), where)
+    on = registry.matching((*config.select, *config.extend_select), where) - registry.matching(
+        (*config.ignore, *config.extend_ignore), where
+    )
     return tuple(entry for entry in registry.catalogue() if entry.id in on)
 
 
 def check(project: Project, config: Config, selection: Selection, use_ignores: bool = True) -> Outcome:
     """Everything that the active rules find in a project, as the user's settings want it."""
     entries = active_rules(config)
-    raw = [*_engine_findings(project, entries), *_rule_findings(project, entries)]
+    raw = list(_rule_findings(project, entries))
+    raw += _engine_findings(project, entries)  # behind the rules, since these read files as they need them
     crashed = any(finding.rule == RULE_CRASHED for finding in raw)
     findings = [finding for finding in _unique(raw) if selection.reports(finding)]
     if use_ignores:
@@ -78,7 +81,11 @@ def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Fin
     if UNREADABLE_FILE in by_id:
         for path, reason in sorted(project.tree.unreadable.items()):
             place = Location(path, 1, 1, 1, 1)
-            yield Finding(UNREADABLE_FILE, by_id[UNREADABLE_FILE].name, Problem(place, f"this file {reason}, so nothing in it was checked", Severity.WARNING))
+            yield Finding(
+                UNREADABLE_FILE,
+                by_id[UNREADABLE_FILE].name,
+                Problem(place, f"this file {reason}, so nothing in it was checked", Severity.WARNING),
+            )
 
 
 def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -88,15 +95,14 @@ def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Findi
         nodes = project.nodes(entry.node)
         if not nodes:
             continue
-        rule = registry.load(entry)
         for node in nodes:
-            yield from _guarded(entry, lambda rule=rule, node=node: rule.check(node, project), node)  # type: ignore[misc]
+            yield from _guarded(entry, node, project)
 
 
-def _guarded(entry: Entry, check_node: Callable[[], Iterable[Problem]], node: object) -> Iterator[Finding]:
+def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
     """The findings of one rule on one node: what it needs and cannot know silences it, a crash is a finding of its own."""
     try:
-        problems = list(check_node())
+        problems = list(registry.load(entry).check(node, project))
     except UnknownValue:
         return
     except Exception as error:  # a fault of one rule must not cost the user the findings of the others
@@ -124,7 +130,11 @@ def _unique(findings: Iterable[Finding]) -> list[Finding]:
 
 def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry], selection: Selection) -> list[Finding]:
     """The findings with those marked that an ignore holds back, and one more for each ignore that does nothing."""
-    ignores = [ignore for source in project.sources_with(suppress.ANCHOR) for ignore in suppress.read_ignores(source, project.tree.kind(source.path))]
+    ignores = [
+        ignore
+        for source in project.sources_with(suppress.ANCHOR)
+        for ignore in suppress.read_ignores(source, project.tree.kind(source.path))
+    ]
     working = [ignore for ignore in ignores if not ignore.trouble]
     marked, used = suppress.apply(findings, working)
     unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
@@ -169,4 +179,3 @@ def _as_configured(finding: Finding, config: Config) -> Finding | None:
 def visible_from(config: Config) -> Severity:
     """The least severity that is shown: --fail-on below --min-severity lowers that."""
     return min(config.min_severity, config.fail_on) if config.fail_on else config.min_severity
-

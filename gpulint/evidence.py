@@ -10,12 +10,14 @@ import enum
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpulint.facts.commands import gpu_argument, gpu_variable, hides_gpu, plain_tool
+from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool
 from gpulint.facts.images import Need, cpu_word
 from gpulint.facts.resources import gpu_label, gpu_taint
 from gpulint.facts.workloads import infrastructure
 from gpulint.model.container import Container, RequestState, Role
 from gpulint.project import Project
+from gpulint.project.entrypoint import own_commands
+from gpulint.project.stages import gpu_base
 from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value
 
@@ -68,6 +70,12 @@ def is_gpu_container(container: Container, project: Project) -> bool:
     return has_gpu(container) or wanted(container, project)[0] is not None
 
 
+def asserts_gpu_beside(container: Container) -> bool:
+    """Whether an init container of its pod asks for the GPU first: it runs a GPU tool, which fails without one."""
+    others = (sibling for sibling in container.siblings if sibling.role is Role.INIT)
+    return any(gpu_program(_words(command)) for other in others for command in own_commands(other))
+
+
 def _verdict(pieces: tuple[Evidence, ...]) -> Severity | None:
     strongest: dict[Origin, Strength] = {}
     for piece in pieces:
@@ -91,16 +99,12 @@ def _is_exempt(container: Container, project: Project) -> bool:
 
 def is_infrastructure(container: Container) -> bool:
     """Whether the container is part of what makes GPUs usable (device plugins, exporters, drivers ...), by the facts' table."""
-    pod = container.pod
-    names = [container.name, pod.name if pod else None, container.service.name if container.service else None]
-    image = container.image
-    repository = image.repository if image and not isinstance(image.name, Unknown) else ""
-    return infrastructure(
-        names=tuple(str(name) for name in names if isinstance(name, Text)),
-        namespace=str(pod.namespace) if pod and isinstance(pod.namespace, Text) else "",
-        image_repository=repository,
-        kind=pod.kind if pod else "",
-    )
+    pod, image = container.pod, container.image
+    names = (container.name, pod.name if pod else None)
+    namespace = str(pod.namespace) if pod and isinstance(pod.namespace, Text) else ""
+    repository = image.repository if image and isinstance(image.name, Text) else ""
+    kind = pod.kind if pod else ""
+    return any(infrastructure(str(name) if isinstance(name, Text) else "", namespace, repository, kind) for name in names)
 
 
 def _hides_gpu_on_purpose(container: Container) -> bool:
@@ -108,8 +112,10 @@ def _hides_gpu_on_purpose(container: Container) -> bool:
 
 
 def _runs_plain_tool(container: Container, project: Project) -> bool:
-    commands = [command for command in project.commands(container) if command]
-    return bool(commands) and all(not any(isinstance(word, Unknown) for word in command[:1]) and plain_tool(_words(command)) for command in commands)
+    commands = [command for command in own_commands(container) if command]
+    return bool(commands) and all(
+        not any(isinstance(word, Unknown) for word in command[:1]) and plain_tool(_words(command)) for command in commands
+    )
 
 
 def _words(command: tuple[Value, ...]) -> tuple[str, ...]:
@@ -122,13 +128,13 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     yield from _of_command(container, project)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not _says_cpu(container, project) and not project.runs_elsewhere_with_gpu(container):
+    if not says_cpu(container, project) and not project.runs_elsewhere_with_gpu(container):
         yield from _of_image(container, project)
         yield from _of_program(container, project)
 
 
 def _of_command(container: Container, project: Project) -> Iterator[Evidence]:
-    for command in project.commands(container):
+    for command in own_commands(container):
         at = gpu_argument(_words(command))
         if at is not None:
             word = command[at]
@@ -140,7 +146,9 @@ def _of_command(container: Container, project: Project) -> Iterator[Evidence]:
 def _of_environment(container: Container) -> Iterator[Evidence]:
     for variable in container.env:
         if isinstance(variable.value, Text) and gpu_variable(variable.name, variable.value):
-            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, variable.name.location, f"its environment says {variable.name}={variable.value}")
+            yield Evidence(
+                Strength.EXPLICIT, Origin.COMMAND, variable.name.location, f"its environment says {variable.name}={variable.value}"
+            )
 
 
 def _of_placement(container: Container) -> Iterator[Evidence]:
@@ -161,7 +169,7 @@ def _of_placement(container: Container) -> Iterator[Evidence]:
 def _of_image(container: Container, project: Project) -> Iterator[Evidence]:
     built = project.build_of(container)
     if built:
-        reason = project.gpu_reason(built.stage)
+        reason = gpu_base(built.stage)
         if reason:
             yield Evidence(Strength.STRONG, Origin.IMAGE, reason.location, f"its image is built here and {reason.says}")
         return
@@ -178,11 +186,10 @@ def _of_image(container: Container, project: Project) -> Iterator[Evidence]:
 
 
 def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
-    link = project.program_of(container)
-    if link is None:
+    program = project.program_of(container)
+    if program is None:
         return
-    program = link.program
-    if program.raises_without_cuda or program.asserts_gpu:
+    if program.raises_without_cuda:
         place = next(iter((*program.assertions, *program.raising))).location
         yield Evidence(Strength.STRONG, Origin.PROGRAM, place, f"its program {program.path} fails without CUDA")
     elif program.prefers_cuda and (program.trains or program.serves):
@@ -191,11 +198,9 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
         yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
 
 
-def _says_cpu(container: Container, project: Project) -> bool:
-    """Whether image, tag, name or command says cpu."""
+def says_cpu(container: Container, project: Project) -> bool:
+    """Whether a container's image, tag, name or command says cpu."""
     image = container.image
     said: list[Value | None] = [container.name, image.name if image else None, image.tag if image else None]
-    said += [word for command in project.commands(container) for word in command]
+    said += [word for command in own_commands(container) for word in command]
     return any(isinstance(value, Text) and cpu_word(value) for value in said)
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -17,7 +17,7 @@ BUILT_IN = "gpulint_rules"
 ENTRY_POINTS = "gpulint.rules"
 
 
-@lru_cache(maxsize=1)
+@cache
 def catalogue() -> tuple[Entry, ...]:
     """Every rule of every pack, by id."""
     packs = (BUILT_IN, *_further_packs())
@@ -47,6 +47,7 @@ def _names_group(folder: Path) -> bool:
     return False
 
 
+@cache
 def load(entry: Entry) -> Rule[object]:
     """The rule behind an entry, with its check."""
     rule: Rule[object] = import_module(entry.module).RULE

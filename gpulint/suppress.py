@@ -88,7 +88,9 @@ def _next_line(lines: list[str], number: int) -> int:
 def _governed(lines: list[str], number: int, kind: Kind | None) -> tuple[int, int]:
     """The lines of the statement or block that begins on a line."""
     if kind is Kind.DOCKERFILE:
-        return number, _end_of_stage(lines, number) if re.match(r"\s*FROM\s", lines[number - 1], re.IGNORECASE) else _end_of_command(lines, number)
+        return number, _end_of_stage(lines, number) if re.match(r"\s*FROM\s", lines[number - 1], re.IGNORECASE) else _end_of_command(
+            lines, number
+        )
     return number, max(_end_of_command(lines, number), _end_of_block(lines, number))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -190,8 +191,9 @@ def _from_words(repository: str, tag: str) -> ImageFacts:
     """An image that no row names: what the words of its tag, or else of its own name, say."""
     if cpu_word(tag) or cpu_word(repository):
         return ImageFacts(vendor="cpu", need=Need.NONE)
-    word = gpu_word(tag)
-    return ImageFacts(vendor=_vendor_of_word(word), need=Need.LIKELY) if word else ImageFacts()
+    found = list(_gpu_words(tag))
+    vendor = next((vendor for vendor in map(_vendor_of_word, found) if vendor), "")
+    return ImageFacts(vendor=vendor, need=Need.LIKELY) if found else ImageFacts()
 
 
 @cache
@@ -216,10 +218,12 @@ def gpu_word(text: str) -> str:
     next to digits: `12.4-cuda`, `cuda12`, `cu124`, and not `accuracy`, `cup`. Negated ones (`no-gpu`) and the names of what runs
     GPUs (`gpu-operator`, `nvidia-device-plugin`) do not count.
     """
-    for match in _word_pattern().finditer(_last_part(text)):
-        if match.group("word"):
-            return match.group("word")
-    return ""
+    return next(_gpu_words(text), "")
+
+
+def _gpu_words(text: str) -> Iterator[str]:
+    """The words that say GPU, in their order."""
+    return (match.group("word") for match in _word_pattern().finditer(_last_part(text)) if match.group("word"))
 
 
 def cpu_word(text: str) -> str:

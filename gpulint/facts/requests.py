@@ -43,6 +43,11 @@ def names_no_device(value: str) -> bool:
     return value.strip().lower() in words("requests", "no_devices")
 
 
+def needs_other_devices(word: str) -> bool:
+    """Whether a device, mount or image shows that a container uses other devices of the host than accelerators, or runs containers itself."""
+    return any(re.fullmatch(row["pattern"], word) for row in table("requests")["other_devices"])
+
+
 def gpu_annotation(key: str) -> bool:
     """Whether a pod's annotation of that key asks a scheduler for a share of a GPU."""
     return any(re.fullmatch(row["pattern"], key) for row in table("requests")["annotations"])

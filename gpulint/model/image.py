@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from gpulint.facts.images import ImageFacts, image_facts, normalised, repository_facts
+from gpulint.facts.images import ImageFacts, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, known
 
 
@@ -43,6 +43,22 @@ class ImageRef:
     def repository(self) -> str:
         """The name without `docker.io/`, `index.docker.io/` and `library/`. Raises UnknownValue."""
         return normalised(str(known(self.name)))
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether a digest, or a tag that does not move, says which image it is. Raises UnknownValue where it cannot be known."""
+        tag = known(self.tag)
+        return self.digest is not None or (tag is not None and not is_moving_tag(tag))
+
+    @property
+    def shown(self) -> str:
+        """The reference for a message, an unknown part as it is written."""
+        tag = "" if self.tag is None else f":{_as_written(self.tag)}"
+        return f"{_as_written(self.name)}{tag}" if self.digest is None else f"{_as_written(self.name)}{tag}@{_as_written(self.digest)}"
+
+
+def _as_written(value: Value) -> str:
+    return value.raw if isinstance(value, Unknown) else str(value)
 
 
 def parse_image(reference: Value) -> ImageRef:

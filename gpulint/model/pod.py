@@ -31,7 +31,7 @@ def read_pod(site: Site) -> Pod:
         host_ipc=flag(site.holder, "hostIPC") is not None,
         host_pid=flag(site.holder, "hostPID") is not None,
         host_paths=tuple(path for volume in volumes(site) if (path := value(volume, "hostPath", "path")) is not None),
-        claims=tuple(name for claim in site.holder.sequence("resourceClaims").mappings() if (name := text(claim, "name")) is not None),
+        claims=tuple(_claims(_nearest(site, "resourceClaims"))),
         owner_labels=tuple(chain.from_iterable(map(_labels, metadatas(site)))),
         tolerations_location=tolerations.location if isinstance(tolerations, Sequence) else None,
         open=frozenset(_open_aspects(site)),
@@ -48,6 +48,11 @@ def metadatas(site: Site) -> Iterator[Mapping]:
     around = [site.owner, *site.above[:1]] if site.form == "pod" else [site.owner, site.holder]
     found = {id(metadata): metadata for metadata in (each.mapping("metadata") for each in around)}
     return iter(found.values())
+
+
+def _claims(spec: Mapping) -> Iterator[Text]:
+    names = (text(claim, "name") for claim in spec.sequence("resourceClaims").mappings())
+    return (name for name in names if name is not None)
 
 
 def _labels(metadata: Mapping) -> Iterator[EnvVar]:

@@ -92,7 +92,7 @@ def pod_level_requests(site: Site, pod: Pod, used_claims: frozenset[str]) -> Ite
     for metadata in metadatas(site):
         yield from _annotation_requests(metadata)
     yield from _misplaced_on_pod(site)
-    for name in pod.claims:
+    for name in pod.claims if site.form == "pod" else ():
         if name not in used_claims:
             fault = RequestFault(f"no container uses the claim `{name}`", name.location)
             yield GpuRequest(RequestKind.CLAIM, RequestState.BROKEN, name.location, resource=name, faults=(fault,))

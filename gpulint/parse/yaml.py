@@ -1,128 +1,50 @@
-"""YAML and JSON documents as trees of Mapping, Sequence and Scalar, each with its place.
+"""YAML and JSON files as trees of Mapping, Sequence and Scalar, each with its place.
 
-PyYAML's C parser composes the nodes; no value is converted, so that each consumer reads quantities and booleans as its own tool does.
+A file is read document by document, so that a broken one costs only itself. PyYAML's C parser reads them; where it refuses one,
+ruamel.yaml, which knows YAML 1.2, is asked as well. No value is converted: each consumer reads quantities and booleans as its own
+tool does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
-from gpulint.source import Location, Source, Text, Unknown
+from gpulint.parse.compose_nodes import Composer, Event, Mark, SyntaxProblem
+from gpulint.parse.json import as_yaml, is_json
+from gpulint.parse.nodes import EMPTY_MAPPING, EMPTY_SEQUENCE, NOWHERE, Entry, Mapping, Node, Scalar, Sequence
+from gpulint.parse.yaml_problems import explain, has_conflict, is_past_a_bound, looks_templated, with_hint
+from gpulint.source import Location, Source
 
+__all__ = [
+    "EMPTY_MAPPING",
+    "EMPTY_SEQUENCE",
+    "NOWHERE",
+    "Document",
+    "Entry",
+    "Mapping",
+    "Node",
+    "Part",
+    "Scalar",
+    "Sequence",
+    "SyntaxProblem",
+    "YamlSyntax",
+    "documents",
+    "parse",
+]
 
-class Scalar(Text):
-    """A scalar without its quotes; `plain` where it had none, so that `null`, `true` and `1` can be told from strings."""
+MAX_SECOND_OPINION = 20_000
+"""How many characters of one file ruamel.yaml is asked about: it reads some 100,000 a second. A short document counts for 500."""
 
-    __slots__ = ("plain",)
-    plain: bool
+MAX_DIRECTIVES = 100
+"""Directives before a document. The C parser compares each with all before it."""
 
-    @property
-    def is_null(self) -> bool:
-        """Whether the scalar is YAML's null: nothing, `~` or `null` without quotes."""
-        return self.plain and str(self) in ("", "~", "null", "Null", "NULL")
-
-
-class Entry(NamedTuple):
-    """One key of a mapping with its value; `merged` where `<<` brought it in."""
-
-    key: Scalar
-    value: Node
-    merged: bool = False
-
-
-class Mapping:
-    """A mapping: its entries in file order with duplicate keys kept, merged ones last.
-
-    A look-up takes the last own entry of a key, else the first merged one. The location runs from the first key or the brace to the
-    end of the last value.
-    """
-
-    __slots__ = ("_index", "entries", "location")
-
-    def __init__(self, entries: tuple[Entry, ...], location: Location) -> None:
-        self.entries = entries
-        self.location = location
-        self._index: dict[str, Entry] = {}
-        for entry in entries:
-            if not (entry.merged and entry.key in self._index):
-                self._index[str(entry.key)] = entry
-
-    def entry(self, key: str) -> Entry | None:
-        """The entry that counts for a key."""
-        return self._index.get(key)
-
-    def get(self, *path: str) -> Node | None:
-        """The value at a path of keys; None where a key is absent or what holds it is no mapping."""
-        node: Node | None = self
-        for key in path:
-            if not isinstance(node, Mapping):
-                return None
-            entry = node._index.get(key)
-            node = entry.value if entry else None
-        return node
-
-    def mapping(self, *path: str) -> Mapping:
-        """The mapping at a path; an empty one where there is none."""
-        node = self.get(*path)
-        return node if isinstance(node, Mapping) else EMPTY_MAPPING
-
-    def sequence(self, *path: str) -> Sequence:
-        """The sequence at a path; an empty one where there is none."""
-        node = self.get(*path)
-        return node if isinstance(node, Sequence) else EMPTY_SEQUENCE
-
-    def scalar(self, *path: str) -> Scalar | Unknown | None:
-        """The scalar at a path; None where there is none, or null."""
-        node = self.get(*path)
-        if isinstance(node, Unknown):
-            return node
-        return node if isinstance(node, Scalar) and not node.is_null else None
-
-    def __iter__(self) -> Iterator[Entry]:
-        """The entries that count, one for each key."""
-        return iter(self._index.values())
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._index
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-
-class Sequence:
-    """A sequence; its location runs from the first dash or the bracket to the end of the last item."""
-
-    __slots__ = ("items", "location")
-
-    def __init__(self, items: tuple[Node, ...], location: Location) -> None:
-        self.items = items
-        self.location = location
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self.items)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def mappings(self) -> Iterator[Mapping]:
-        """The items that are mappings."""
-        return (item for item in self.items if isinstance(item, Mapping))
-
-
-Node = Union[Mapping, Sequence, Scalar, Unknown]
-
-NOWHERE = Location("", 0, 0, 0, 0)
-EMPTY_MAPPING = Mapping((), NOWHERE)
-EMPTY_SEQUENCE = Sequence((), NOWHERE)
-
-
-class SyntaxProblem(NamedTuple):
-    """Why a document could not be read, and where."""
-
-    message: str
-    location: Location
+_MARKER = re.compile(r"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n]*)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
+_OTHER_LINE_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,12 +58,137 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class YamlSyntax:
-    """The documents of a file, and what is wrong with those that could not be read."""
+    """The documents of a file, and what is wrong with those that could not be read, or not in all parts."""
 
     documents: tuple[Document, ...]
     problems: tuple[SyntaxProblem, ...] = ()
 
 
-def parse(source: Source) -> YamlSyntax:
-    """Read a YAML or JSON file (comments allowed in JSON). Never raises."""
-    raise NotImplementedError
+class Part(NamedTuple):
+    """The offsets in a source's text between which a document stands, with its directives and markers."""
+
+    start: int
+    end: int
+
+
+def documents(source: Source) -> list[Part]:
+    """The parts of a file that hold its documents, found by their markers alone.
+
+    YAML lets no `---` or `...` stand at the start of a line within a document, not even in a block of text or in quotes.
+    """
+    parts = []
+    begin = 0
+    for start, end in _between_markers(source.text):
+        prologue = _PROLOGUE.match(source.text, start, end)
+        if prologue is None or prologue.end() < end:
+            parts.append(Part(begin, end))
+        elif "%" in prologue[0]:
+            continue
+        begin = end
+    return parts
+
+
+def _between_markers(text: str) -> Iterator[tuple[int, int]]:
+    """The pieces of a text that `---` begins and `...` ends."""
+    start = 0
+    for marker in _MARKER.finditer(text):
+        end = marker.start()
+        if marker[0] == "...":
+            end = text.find("\n", end) + 1 or len(text)
+        if end > start:
+            yield start, end
+        start = end
+    if start < len(text):
+        yield start, len(text)
+
+
+def parse(source: Source, wanted: Callable[[str], bool] | None = None) -> YamlSyntax:
+    """Read a YAML or JSON file (comments allowed in JSON). Never raises.
+
+    Of a YAML file with several documents, `wanted` says from the text of each whether it is to be read at all.
+    """
+    text, parts = source.text, documents(source)
+    if is_json(source.path):
+        text, parts = as_yaml(text), [Part(0, len(text))]
+    reader = _Reader(source, text)
+    for part in parts:
+        if wanted is None or wanted(text[part.start : part.end]):
+            reader.read(part)
+    return reader.syntax()
+
+
+class _Reader:
+    """Reads the parts of one file, and gathers documents and problems."""
+
+    def __init__(self, source: Source, text: str) -> None:
+        self.documents: list[Document] = []
+        self.problems: list[SyntaxProblem] = []
+        self._source = source
+        self._text = text
+        self._composer = Composer(source.path)
+        self._second_opinion_left = MAX_SECOND_OPINION
+
+    def syntax(self) -> YamlSyntax:
+        return YamlSyntax(tuple(self.documents), tuple(self.problems))
+
+    def read(self, part: Part) -> None:
+        text = self._text[part.start : part.end]
+        first_line, _ = self._source.position(part.start)
+        try:
+            roots = self._roots(_events(text), text, first_line)
+        except Exception as error:
+            roots = [] if is_past_a_bound(error) else self._second_opinion(text, first_line)
+            if not roots:
+                self.problems.append(explain(error, self._source.path, text, first_line))
+        if roots:
+            end = part.start + len(text.rstrip())
+            location = self._source.location(part.end - len(text.lstrip()), end)
+            self.documents.extend([Document(root, location) for root in roots])
+
+    def _roots(self, events: Iterable[Event], text: str, first_line: int) -> list[Node | None]:
+        if ("\r" in text or not text.isascii()) and _OTHER_LINE_BREAK.search(text):
+            events = _with_our_lines(events, text)
+        roots = list(self._composer.roots(events, text, first_line))
+        self.problems.extend(with_hint(problem, text) for problem in self._composer.problems)
+        return roots
+
+    def _second_opinion(self, text: str, first_line: int) -> list[Node | None]:
+        """What ruamel.yaml makes of a document that PyYAML refused: nothing where it refuses it too, or is not worth its time."""
+        if len(text) > self._second_opinion_left or looks_templated(text) or has_conflict(text):
+            return []
+        self._second_opinion_left -= max(len(text), 500)
+        try:
+            return self._roots(_events_of_yaml_1_2(text), text, first_line)
+        except Exception:  # It raises more than its own errors.
+            return []
+
+
+def _events(text: str) -> Iterator[Event]:
+    """The events of PyYAML's C parser, or of the slower one in Python where the C library is not there."""
+    import yaml
+
+    if text.count("\n%") > MAX_DIRECTIVES:
+        raise yaml.YAMLError(f"more than {MAX_DIRECTIVES} directives")
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(text)
+    return iter(loader.get_event, None)
+
+
+def _events_of_yaml_1_2(text: str) -> Iterator[Event]:
+    from ruamel.yaml import YAML
+
+    for event in YAML(typ="safe", pure=True).parse(text):
+        if type(event).__name__ == "ScalarEvent":
+            # JSON writes a character beyond U+FFFF as two escapes.
+            event.value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        yield event
+
+
+def _with_our_lines(events: Iterable[Event], text: str) -> Iterator[Event]:
+    """The events with marks whose lines end at `\\n` alone, as all our places do; YAML knows four more line breaks."""
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    for event in events:
+        for name in ("start_mark", "end_mark"):
+            index = getattr(event, name).index
+            line = bisect_right(starts, index) - 1
+            setattr(event, name, Mark(index, line, index - starts[line]))
+        yield event

@@ -1,0 +1,221 @@
+"""Project: everything in the run and its links. Each part is worked out when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gpulint.discover import Kind
+from gpulint.model.container import Container, RequestState
+from gpulint.model.machines import Machines
+from gpulint.parse.yaml_problems import looks_templated
+from gpulint.project.commands import CommandLines, read_command_lines
+from gpulint.project.relevance import Relevance
+from gpulint.project.tree import Tree
+from gpulint.rule import Problem, Severity
+from gpulint.source import Source, Unknown
+
+if TYPE_CHECKING:
+    from gpulint.model.image import ImageRef
+    from gpulint.model.stage import Dockerfile, Stage
+    from gpulint.project.builds import Builds, Built
+    from gpulint.project.links import EntryPoint
+    from gpulint.project.programs import Program
+    from gpulint.project.starts import Start
+
+
+class Project:
+    """Everything in the run.
+
+    `machines` and `strict` are the user's; `named` are the files that the command line names, `wants_notes` whether findings of
+    severity note are shown at all. `everything` reads files without an anchor too, which changes no finding.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        machines: Machines = Machines(),
+        strict: bool = False,
+        named: frozenset[str] = frozenset(),
+        wants_notes: bool = False,
+        everything: bool = False,
+    ) -> None:
+        self.tree = tree
+        self.machines = machines
+        self.strict = strict
+        self.named = named
+        self.wants_notes = wants_notes
+        self.relevance = Relevance(tree, everything)
+        self._starts: dict[int, Start] = {}
+        self._programs: dict[tuple[str, str, tuple[str, ...]], Program | None] = {}
+
+    # --- Files ------------------------------------------------------------------------------------------------------------------
+
+    def sources_with(self, anchor: bytes) -> Iterator[Source]:
+        """The files of a known kind that hold these bytes."""
+        for path in self.tree.paths(*Kind):
+            source = self.tree.source(path)
+            if source is not None and anchor in source.data:
+                yield source
+
+    def syntax_problems(self) -> Iterator[Problem]:
+        """What could not be parsed of the files read so far."""
+        for path, message, location in self.tree.problems():
+            source = self.tree.source(path)
+            templated = source is not None and looks_templated(source.text)
+            hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
+            text = f"{message}, so what follows was not checked{hint}"
+            yield Problem(location, text, Severity.NOTE if templated else Severity.WARNING)
+
+    # --- Containers -------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def command_lines(self) -> CommandLines:
+        """What the scripts, Makefiles and CI files build and start."""
+        return read_command_lines(self.tree, self.relevance.scripts)
+
+    @cached_property
+    def _services(self) -> tuple[Container, ...]:
+        if not self.relevance.compose_files:
+            return ()
+        from gpulint.project.compose import compose_containers
+
+        return compose_containers(self.tree, self.command_lines.together)
+
+    @cached_property
+    def builds(self) -> Builds:
+        """The links from images to the Dockerfiles that build them here."""
+        from gpulint.project.builds import Builds
+
+        return Builds(self.tree, self.command_lines.builds, self._services)
+
+    @cached_property
+    def _pods(self) -> tuple[Container, ...]:
+        matters = self.relevance.manifests(self.builds.names)
+        if not matters:
+            return ()
+        from gpulint.project.kubernetes import kubernetes_containers
+
+        return kubernetes_containers(self.tree, frozenset(matters).__contains__)
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """Everything that starts a container, in its effective form."""
+        return (*self._services, *self._pods, *self.command_lines.containers)
+
+    def build_of(self, container: Container) -> Built | None:
+        """How the container's image is built here, where it is."""
+        return self.builds.of_container(container)
+
+    def start_of(self, container: Container) -> Start:
+        """What the container's words, with those of its image where it is built here, start."""
+        if id(container) not in self._starts:
+            from gpulint.project.links import follow_start
+
+            self._starts[id(container)] = follow_start(container, self.build_of(container), self.tree)
+        return self._starts[id(container)]
+
+    def program_of(self, container: Container) -> Program | None:
+        """The program of this repository that the container runs, where one is linked."""
+        link = self.start_of(container).program
+        return self.program(link.path, link.function, link.roots) if link else None
+
+    def program(self, path: str, function: str = "", roots: tuple[str, ...] = ("", "src")) -> Program | None:
+        """The start path of a Python program."""
+        key = (path, function, roots)
+        if key not in self._programs:
+            from gpulint.project.programs import read_program
+
+            self._programs[key] = read_program(self.tree, path, function, roots)
+        return self._programs[key]
+
+    @cached_property
+    def entry_points(self) -> tuple[EntryPoint, ...]:
+        """Every program and entry script that containers run, and those Python files that start by themselves where notes are wanted
+        or the file was named."""
+        from gpulint.project.links import find_entry_points
+
+        return tuple(find_entry_points(self))
+
+    def runs_elsewhere_with_gpu(self, container: Container) -> bool:
+        """Whether the project runs the same image or build elsewhere with a GPU."""
+        from gpulint.project.twins import runs_the_same
+
+        return any(runs_the_same(container, other) for other in self._gpu_containers if other is not container)
+
+    @cached_property
+    def _gpu_containers(self) -> tuple[Container, ...]:
+        return tuple(container for container in self.containers if any(each.state in GRANTED for each in container.requests))
+
+    # --- Images and stages ------------------------------------------------------------------------------------------------------
+
+    def dockerfile(self, path: str) -> Dockerfile | None:
+        """The Dockerfile at that path."""
+        return self.builds.dockerfile(path)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of all Dockerfiles that matter."""
+        dockerfiles = filter(None, map(self.dockerfile, self.relevance.dockerfiles))
+        return tuple(stage for dockerfile in dockerfiles for stage in dockerfile.stages)
+
+    @cached_property
+    def images(self) -> tuple[ImageRef, ...]:
+        """Every image that is named: by a FROM, or by what starts a container."""
+        return tuple(image for image, _ in self._image_users.values())
+
+    @cached_property
+    def _image_users(self) -> dict[int, tuple[ImageRef, Stage | Container]]:
+        users: dict[int, tuple[ImageRef, Stage | Container]] = {}
+        for stage in self.stages:
+            if stage.base is not None:
+                users[id(stage.base)] = (stage.base, stage)
+        for container in self.containers:
+            if container.image is not None:
+                users[id(container.image)] = (container.image, container)
+        return users
+
+    def user_of(self, image: ImageRef) -> Stage | Container:
+        """The stage or container that names an image."""
+        return self._image_users[id(image)][1]
+
+    def is_pinned_elsewhere(self, image: ImageRef) -> bool:
+        """Whether an image needs no tag of its own: it is built here, or another form of the place that names it pins it."""
+        user = self.user_of(image)
+        if not isinstance(user, Container):
+            return False
+        if user.build is not None or self.build_of(user) is not None:
+            return True
+        return any(other.location == user.location and _pins(other) for other in self.containers)
+
+    def containers_of(self, stage: Stage) -> tuple[Container, ...]:
+        """The containers whose image is built from that stage."""
+        return tuple(container for container, built in self._built_containers if built.stage is stage)
+
+    @cached_property
+    def _built_containers(self) -> tuple[tuple[Container, Built], ...]:
+        found = ((container, self.build_of(container)) for container in self.containers)
+        return tuple((container, built) for container, built in found if built is not None)
+
+    # --- Nodes and summary ------------------------------------------------------------------------------------------------------
+
+    def nodes(self, kind: str) -> Sequence[object]:
+        """The nodes that a rule on that class of the model looks at."""
+        parts = {"ImageRef": "images", "Stage": "stages", "Container": "containers", "EntryPoint": "entry_points"}
+        nodes: Sequence[object] = getattr(self, parts[kind])
+        return nodes
+
+    def understood(self) -> list[str]:
+        """What was read and linked, in words."""
+        kinds = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL)
+        counts = [(len(self.tree.paths(kind)), kind.value) for kind in kinds]
+        return [f"{count} {noun}{'s' if count != 1 else ''}" for count, noun in counts if count]
+
+
+GRANTED = (RequestState.ASKED, RequestState.OPTIONAL)
+
+
+def _pins(container: Container) -> bool:
+    image = container.image
+    return image is not None and not isinstance(image.tag, Unknown) and image.is_pinned

@@ -6,7 +6,6 @@ change what a container asks for and are passed over; remote bases and paths out
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +14,11 @@ from typing import NamedTuple
 
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS
-from gpulint.model.workload import kind_of, objects
-from gpulint.parse.nodes import EMPTY_MAPPING, Entry, Mapping, Node, Scalar, Sequence
+from gpulint.model.workload import objects
+from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence
 from gpulint.project.embedded import embedded
 from gpulint.project.patch import PatchError, apply_operations, merge, removes
+from gpulint.project.patch_target import group_of, is_target, names_itself, text_at, without_identity
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Value
 
@@ -26,8 +26,6 @@ _FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BUILT_IN_GROUPS = ("", "apps", "batch", "extensions")
 _RESOURCE_KEYS = ("resources", "bases")
 _PATCH_KEYS = ("patches", "patchesStrategicMerge", "patchesJson6902")
-_LONGEST_NAME = 253
-_REPETITIONS = 2
 _NESTING_LIMIT = 64
 """Kustomizations within kustomizations: far above any real nesting, and a bound for recursion."""
 
@@ -36,11 +34,12 @@ _NESTING_LIMIT = 64
 class Resource:
     """One object as a kustomization builds it.
 
-    `images` are the entries that pin its images, the innermost first; `namespace` is what the kustomizations put it in. `open` names the
+    `names` are those it had and, last, has: a patch finds it by each of them. `images` are the entries that pin its images, the innermost first; `namespace` is what the kustomizations put it in. `open` names the
     aspects that a patch which could not be read or applied may supply.
     """
 
     root: Mapping
+    names: tuple[str, ...]
     template: bool = False
     images: tuple[Mapping, ...] = ()
     namespace: Text | None = None
@@ -140,7 +139,7 @@ class Kustomizations:
         syntax = self._tree.yaml(resource) if path in self._touched or self._matters(resource) else None
         for document in syntax.documents if syntax else ():
             for owner in objects(document.root):
-                yield Resource(owner, document.template)
+                yield Resource(owner, (text_at(owner, "metadata", "name"),), document.template)
 
     def _read_patches(self, path: str) -> Iterator[_Patch]:
         """The patches of a kustomization in the order in which they are applied."""
@@ -167,100 +166,53 @@ class Kustomizations:
             yield _Patch(file or path, body, target)
 
     def _transformed(self, path: str, resources: Iterable[Resource]) -> Iterator[Resource]:
-        """The resources with a kustomization's patches, namespace and images on them."""
+        """The resources with a kustomization's patches, namespace, names and images on them."""
         root = self._roots[path]
         namespace = root.scalar("namespace")
         images = tuple(root.sequence("images").mappings())
+        affixes = (text_at(root, "namePrefix"), text_at(root, "nameSuffix"))
         for resource in resources:
             patched: Resource | None = resource
             for patch in self._patches[path]:
                 patched = _apply(patch, patched) if patched else None
-            if patched and (namespace is not None or images):
-                own = namespace if isinstance(namespace, Text) else patched.namespace
-                patched = replace(patched, images=(*patched.images, *images), namespace=own)
+            if patched and isinstance(namespace, Text):
+                patched = replace(patched, namespace=namespace)
+            if patched and images:
+                patched = replace(patched, images=(*patched.images, *images))
+            if patched and any(affixes):
+                patched = replace(patched, names=(*patched.names, patched.names[-1].join(affixes)))
             if patched:
                 yield patched
 
 
 def _apply(patch: _Patch, resource: Resource) -> Resource | None:
     """The resource with a patch on it where the patch is for it; None where the patch takes it away."""
-    if not _is_for(patch, resource.root):
+    if not _is_for(patch, resource):
         return resource
-    body = patch.body
+    root, body = resource.root, patch.body
+    if isinstance(body, Mapping) and removes(body):
+        return None
     try:
         if isinstance(body, Sequence):
-            return replace(resource, root=apply_operations(resource.root, body))
+            return _renamed(replace(resource, root=apply_operations(root, body)))
         if isinstance(body, Mapping):
-            if removes(body):
-                return None
-            own = _without_identity(body) if patch.target else body
-            return replace(resource, root=merge(resource.root, own, _group(resource.root) in _BUILT_IN_GROUPS))
+            own = without_identity(body) if patch.target else body
+            return replace(resource, root=merge(root, own, group_of(root) in _BUILT_IN_GROUPS))
     except PatchError:
         pass
     return replace(resource, open=ASPECTS)
 
 
-def _is_for(patch: _Patch, root: Mapping) -> bool:
-    """Whether a patch is for an object: by its target, whose names are patterns, or by the kind and name that it holds itself."""
+def _is_for(patch: _Patch, resource: Resource) -> bool:
     if patch.target:
-        names = ((patch.target.scalar(key), _text(root, "metadata", key)) for key in ("name", "namespace"))
-        return (
-            all(not isinstance(pattern, Text) or _matches(pattern, name) for pattern, name in names)
-            and _agrees(patch.target, "kind", kind_of(root))
-            and _agrees(patch.target, "group", _group(root))
-            and _has_labels(patch.target, root)
-        )
-    if not isinstance(patch.body, Mapping):
-        return patch.body is None
-    own = (kind_of(patch.body), _group(patch.body), _text(patch.body, "metadata", "name"))
-    return own == (kind_of(root), _group(root), _text(root, "metadata", "name"))
+        namespaces = (text_at(resource.root, "metadata", "namespace"), str(resource.namespace or ""))
+        return is_target(patch.target, resource.root, resource.names, namespaces)
+    if isinstance(patch.body, Mapping):
+        return names_itself(patch.body, resource.root, resource.names)
+    return patch.body is None
 
 
-def _matches(pattern: str, name: str) -> bool:
-    """Whether a name is one that a target's pattern means. A pattern that could take long to try is read as a plain name."""
-    if len(name) > _LONGEST_NAME or sum(map(pattern.count, "*+{")) > _REPETITIONS or ")" in pattern:
-        return pattern == name
-    try:
-        return re.fullmatch(pattern, name) is not None
-    except re.error:
-        return pattern == name
-
-
-def _agrees(target: Mapping, key: str, actual: str) -> bool:
-    wanted = target.scalar(key)
-    return not isinstance(wanted, Text) or wanted == "" or wanted == actual
-
-
-def _has_labels(target: Mapping, root: Mapping) -> bool:
-    """Whether an object has the labels of a target's `labelSelector`; forms other than `a=b` and `a` count as met."""
-    selector = target.scalar("labelSelector")
-    labels = root.mapping("metadata", "labels")
-    for part in selector.split(",") if isinstance(selector, Text) else ():
-        key, equals, wanted = (piece.strip() for piece in part.replace("==", "=").partition("="))
-        plain = key and "!" not in key and " " not in key
-        if plain and not (key in labels and (not equals or _text(labels, key) == wanted)):
-            return False
-    return True
-
-
-def _text(mapping: Mapping, *path: str) -> str:
-    found = mapping.scalar(*path)
-    return str(found) if isinstance(found, Text) else ""
-
-
-def _group(root: Mapping) -> str:
-    """The API group of an object."""
-    return _text(root, "apiVersion").rpartition("/")[0]
-
-
-def _without_identity(body: Mapping) -> Mapping:
-    """A patch that is for a target, without what says what it would patch by itself."""
-    entries = (entry for entry in body if entry.key not in ("apiVersion", "kind"))
-    return Mapping(tuple(_nameless(entry) if entry.key == "metadata" else entry for entry in entries), body.location)
-
-
-def _nameless(metadata: Entry) -> Entry:
-    if not isinstance(metadata.value, Mapping):
-        return metadata
-    entries = tuple(entry for entry in metadata.value if entry.key not in ("name", "namespace"))
-    return Entry(metadata.key, Mapping(entries, metadata.value.location))
+def _renamed(resource: Resource) -> Resource:
+    """The resource with the name that an operation has given it; patches go on finding it under the old one too."""
+    name = text_at(resource.root, "metadata", "name")
+    return resource if name in resource.names else replace(resource, names=(*resource.names, name))

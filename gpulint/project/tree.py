@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gpulint.discover import Kind, Unreadable, classify, kind_by_content, kind_by_name, read_file
-from gpulint.source import Source
+from gpulint.source import Location, Source
 
 if TYPE_CHECKING:
+    from gpulint.model.module import Module
     from gpulint.parse.dockerfile import DockerfileSyntax
     from gpulint.parse.yaml import YamlSyntax
 
@@ -30,6 +31,7 @@ class Tree:
         self._given = given or {}
         self._sources: dict[str, Source | None] = {}
         self._syntax: dict[tuple[str, str], object] = {}
+        self._modules: dict[str, Module] = {}
         self._all = frozenset(paths) | frozenset(self._given)
         self._kinds = classify(self._all)
         self._by_kind: dict[Kind, list[str]] | None = None
@@ -95,6 +97,13 @@ class Tree:
             return None
         return None if data is None else Source(path, data)
 
+    def problems(self) -> Iterator[tuple[str, str, Location]]:
+        """Path, message and place of what could not be parsed of the files read so far."""
+        for (_, path), syntax in self._syntax.items():
+            problems = getattr(syntax, "problems", None) or filter(None, (getattr(syntax, "problem", None),))
+            for problem in problems:
+                yield path, problem.message, problem.location
+
     def yaml(self, path: str) -> YamlSyntax | None:
         """A YAML or JSON file's documents; a Helm template's by the template reader."""
         if self._kinds.get(path) is Kind.TEMPLATE:
@@ -110,6 +119,20 @@ class Tree:
         from gpulint.parse.dockerfile import parse
 
         return self._parsed("dockerfile", path, parse)
+
+    def module(self, path: str) -> Module | None:
+        """What a Python file does with a GPU; None where it cannot be parsed either."""
+        from gpulint.parse.python import parse
+
+        syntax = self._parsed("python", path, parse)
+        source = self.source(path)
+        if syntax is None or syntax.tree is None or source is None:
+            return None
+        if path not in self._modules:
+            from gpulint.model.python_reader import read_module
+
+            self._modules[path] = read_module(source, syntax.tree)
+        return self._modules[path]
 
     def _parsed(self, form: str, path: str, parse: Callable[[Source], Syntax]) -> Syntax | None:
         source = self.source(path)

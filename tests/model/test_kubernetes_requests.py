@@ -143,6 +143,12 @@ def test_a_claim_that_no_container_uses() -> None:
     ]
 
 
+def test_a_workflow_declares_claims_for_its_templates() -> None:
+    claims = "{resources: {claims: [{name: card}]}, image: a}"
+    text = f"kind: Workflow\nspec: {{resourceClaims: [{{name: card}}], templates: [{{container: {claims}}}, {{container: {{image: b}}}}]}}\n"
+    assert [[request.state for request in each.requests] for each in containers(text)] == [[ASKED], []]
+
+
 def test_a_runtime_class_is_a_request_of_every_container() -> None:
     found = containers(spec("runtimeClassName: nvidia\ncontainers: [{image: a}, {image: b}]\n"))
     assert [[(request.kind, request.vendor) for request in each.requests] for each in found] == [[(RequestKind.RUNTIME, "nvidia")]] * 2

@@ -93,6 +93,19 @@ def test_a_patch_for_others(target: str) -> None:
     assert main(containers(overlay(f"patches: [{{path: gpu.yaml, target: {target}}}]", gpu=LIMIT))).requests == ()
 
 
+@pytest.mark.parametrize("target", ["name: app", "name: new", "name: pre-app", "kind: Deploy.*", "version: v1"])
+def test_an_object_is_found_under_every_name_it_had(target: str) -> None:
+    files = overlay(f"patches: [{{path: gpu.yaml, target: {{{target}}}}}]", gpu=LIMIT)
+    files["base/kustomization.yaml"] += dedent(
+        """\
+        namePrefix: pre-
+        patches: [{target: {kind: Deployment}, patch: '[{"op": "replace", "path": "/metadata/name", "value": "new"}]'}]
+        """
+    )
+    found = main(containers(files)).requests
+    assert len(found) == (0 if target == "name: pre-app" else 1)
+
+
 def test_a_strategic_merge_merges_lists_by_their_keys() -> None:
     patch = HEAD + (
         "spec: {template: {spec: {tolerations: [{key: x}], containers: [{name: new, image: n},"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpulint.evidence import has_gpu, is_infrastructure
-from gpulint.facts.commands import device_reason
+from gpulint.facts.requests import needs_other_devices
 from gpulint.model.container import Container, Dialect
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
@@ -28,7 +28,7 @@ def _needs_other_devices(container: Container) -> bool:
     """Whether a device or mount shows another reason: graphics nodes, USB, the engine's socket, or other parts of /dev."""
     places = [place for mount in (*container.devices, *container.mounts) for place in (mount.source, mount.target)]
     image = container.image.name if container.image else None
-    return any(isinstance(place, Text) and device_reason(place) for place in (*places, image))
+    return any(isinstance(place, Text) and needs_other_devices(place) for place in (*places, image))
 
 
 def _is_tpu(container: Container) -> bool:

@@ -10,11 +10,13 @@ from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
 from gpulint.source import known
 
+LATEST = "latest"
+
 
 def check(image: ImageRef, _project: Project) -> Iterator[Problem]:
     """An error where the tag is provably not there, a note where NVIDIA superseded or no longer supports it."""
     tag = known(image.tag)
-    if tag is None or image.digest is not None or image.is_moving or not cuda_repository(image.repository):
+    if tag is None or tag == LATEST or image.digest is not None or not cuda_repository(image.repository):
         return
     state = tag_state(tag)
     instead = f"use {image.name}:{state.nearest}" if state.nearest else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpulint.evidence import has_gpu, is_infrastructure
-from gpulint.facts.cuda_tags import cuda_repository
-from gpulint.facts.images import Need, is_moving_tag
+from gpulint.facts.cuda_tags import cuda_repository, tag_state
+from gpulint.facts.images import Need
 from gpulint.model.container import Container
 from gpulint.model.image import ImageRef
 from gpulint.project import Project
@@ -14,23 +14,37 @@ from gpulint.rule import Impact, Problem, Rule, Severity
 from gpulint.source import known
 
 
+LATEST = "latest"
+
+
 def check(image: ImageRef, project: Project) -> Iterator[Problem]:
     """An error where nvidia/cuda has no tag or latest, which does not exist; a warning for every other GPU image that is not pinned."""
     tag = known(image.tag)
     if image.digest is not None or project.is_pinned_elsewhere(image) or not _is_gpu_image(image, project):
         return
-    if cuda_repository(image.repository) and tag in (None, "latest"):
-        message = f"{image.shown} cannot be pulled: nvidia/cuda has no tag latest, and no tag means latest"
-        yield Problem(
-            image.location, message, Severity.ERROR, help="write CUDA version, flavour and system, such as 12.4.1-runtime-ubuntu22.04"
-        )
-    elif tag is None or is_moving_tag(tag):
+    if cuda_repository(image.repository):
+        yield from _of_cuda(image, project.strict)
+    elif not image.is_pinned:
         what = "has no tag" if tag is None else f"has the tag {tag}, which moves"
         message = f"{image.shown} {what}: the next pull may bring another CUDA than the driver or the code can use"
         yield Problem(image.location, message, Severity.WARNING, help="write the tag of one release, or a digest")
     elif project.strict:
-        message = f"{image.shown} has no digest, so its tag may be pushed again (policy)"
-        yield Problem(image.location, message, Severity.WARNING, help="add the digest behind the tag: @sha256:...")
+        yield _without_digest(image)
+
+
+def _of_cuda(image: ImageRef, strict: bool) -> Iterator[Problem]:
+    tag = known(image.tag)
+    if tag is None or tag == LATEST:
+        message = f"{image.shown} cannot be pulled: nvidia/cuda has no tag latest, and no tag means latest"
+        instead = f"use {image.name}:{tag_state(tag).nearest}, or another tag that names CUDA version, flavour and system"
+        yield Problem(image.location, message, Severity.ERROR, help=instead)
+    elif strict and tag_state(tag).verdict != "missing":
+        yield _without_digest(image)
+
+
+def _without_digest(image: ImageRef) -> Problem:
+    message = f"{image.shown} has no digest, so that its tag may be pushed again (policy)"
+    return Problem(image.location, message, Severity.WARNING, help="add the digest behind the tag: @sha256:...")
 
 
 def _is_gpu_image(image: ImageRef, project: Project) -> bool:
@@ -38,7 +52,7 @@ def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     facts = image.facts
     if facts.infrastructure or facts.vendor == "google":
         return False
-    if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word or image.says_gpu:
+    if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word:
         return True
     user = project.user_of(image)
     return isinstance(user, Container) and has_gpu(user) and not is_infrastructure(user) and facts.need is not Need.NONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.model.container import Container
+from gpulint.model.container import Container, RequestKind
 from gpulint.model.quantity import whole_number_fault
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
@@ -14,7 +14,7 @@ from gpulint.source import known
 def check(container: Container, _project: Project) -> Iterator[Problem]:
     """One problem for each quantity of a GPU resource that the API server would refuse."""
     for request in container.requests:
-        if request.resource is None:
+        if request.kind is not RequestKind.LIMIT:
             continue
         for quantity in (known(request.limit), known(request.request)):
             fault = whole_number_fault(quantity) if quantity is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.model.container import Container, GpuRequest
+from gpulint.model.container import Container, GpuRequest, RequestKind
 from gpulint.model.quantity import parse_quantity, whole_number_fault
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
@@ -14,7 +14,7 @@ from gpulint.source import known
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """One problem for each GPU resource whose two quantities the API server would refuse together."""
     for request in container.requests:
-        if request.resource is not None:
+        if request.kind is RequestKind.LIMIT:
             yield from _of_resource(request, project.strict)
 
 

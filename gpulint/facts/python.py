@@ -1,0 +1,244 @@
+"""What Python code does on a machine without a GPU: which calls raise, which fall to the CPU, and what the questions answer.
+
+A call is asked for by its qualified name as gpulint.model.module writes it, with its arguments: positional ones under "0", "1" ...,
+named ones under their name. An argument that cannot be known is an object that equals nothing; one that is not given is missing; a
+`**` makes the key "**", so that nothing is taken for not given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from gpulint.facts import Row, table, words
+
+Arguments = Mapping[str, object]
+
+SILENT, NOTE, RAISE, CPU, NONE = "silent", "note", "raise", "cpu", "none"
+
+
+class Behaviour(NamedTuple):
+    """What a call does without a GPU.
+
+    `effect` is SILENT (goes on with the CPU and says nothing), NOTE (goes on with a line in the log), RAISE, CPU (takes the CPU with a
+    GPU too: a choice, no fall) or NONE. `then` is a clause for a message, with the call as its subject. `default` says that the call
+    names no device and the library picks. `framework` is the library's import name, and `variable` the environment variable that
+    overrules the call.
+    """
+
+    effect: str
+    then: str
+    default: bool
+    framework: str
+    variable: str
+
+
+class Presence(NamedTuple):
+    """What a call that asks for a GPU answers where there is none; `tells` is False where it answers the same with one."""
+
+    without: object
+    tells: bool
+
+
+def behaviour(name: str, arguments: Arguments, imports: Collection[str] = ()) -> Behaviour | None:
+    """What this call does without a GPU; None where the table does not know. `imports` are the top-level packages of its module."""
+    row = _first_row("behaviours", name, arguments, imports)
+    if row is None:
+        return None
+    framework = row.get("framework", name.partition(".")[0])
+    return Behaviour(row["effect"], row.get("then", ""), row.get("default", False), framework, row.get("variable", ""))
+
+
+def presence(name: str, arguments: Arguments) -> Presence | None:
+    """What this call answers without a GPU; None where it asks for none."""
+    row = _first_row("presence", name, arguments)
+    return Presence(row["without"], not row.get("another")) if row else None
+
+
+def touches_cuda(name: str, arguments: Arguments) -> bool:
+    """Whether this call initialises the driver, so that CUDA_VISIBLE_DEVICES is read then and a later fork breaks."""
+    rows = (_first_row(key, name, arguments) for key in ("behaviours", "presence"))
+    return any(row is not None and row.get("touch", False) for row in rows)
+
+
+def sign(name: str, arguments: Arguments, imports: Collection[str] = ()) -> str:
+    """What this call says of its program: "trains", "serves" (which any inference does), or ""."""
+    row = _first_row("signs", name, arguments, imports)
+    return str(row["means"]) if row else ""
+
+
+def import_raises(module: str) -> str:
+    """What an import of this module does without a GPU, as a clause; "" where it does nothing."""
+    return next((str(row["then"]) for row in table("python")["raising_imports"] if module in row["modules"]), "")
+
+
+def is_exit(name: str) -> bool:
+    """Whether this call ends the process, or the test that it stands in."""
+    return bool(_rows("exits", name))
+
+
+@cache
+def is_report(name: str) -> bool:
+    """Whether this call only prints or logs."""
+    return name.rpartition(".")[2] in words("python", "reports")
+
+
+def runs_argument(name: str) -> bool:
+    """Whether this call at once calls the function that it is given."""
+    return bool(_rows("runners", name))
+
+
+@cache
+def is_question(name: str) -> bool:
+    """Whether a call of this name may ask for a GPU, so that `presence` is worth its arguments."""
+    return bool(_rows("presence", name))
+
+
+@cache
+def is_asked_for(name: str) -> bool:
+    """Whether any table has a row for calls of this name, so that their arguments are worth reading."""
+    return any(_rows(key, name) for key in ("behaviours", "presence", "signs"))
+
+
+def literal(text: str) -> str:
+    """Which device a string names: "gpu", "cpu" or ""."""
+    return next((str(row["means"]) for row in table("python")["literals"] if re.fullmatch(row["pattern"], text, re.IGNORECASE)), "")
+
+
+def is_device_name(name: str) -> bool:
+    """Whether a variable of this name holds a device, such as `device` and `args.device`."""
+    last = name.rpartition(".")[2].lower().strip("_")
+    return not words("python", "device_names").isdisjoint({last, last.rpartition("_")[2]})
+
+
+@cache
+def is_gpu_name(name: str) -> bool:
+    """Whether a variable of this name says that there is a GPU, or how many: `use_cuda`, `args.n_gpu`; not `no_cuda`."""
+    parts = _parts(name.rpartition(".")[2])
+    return not parts.isdisjoint(words("python", "gpu_names")) and parts.isdisjoint(words("python", "off_names"))
+
+
+def is_answer_name(name: str) -> bool:
+    """Whether a value of this name only tells a person how things stand: `gpu_available=`, `device_count=`."""
+    return not _parts(name).isdisjoint(words("python", "answer_names"))
+
+
+def is_unrelated_switch(name: str) -> bool:
+    """Whether a switch of this name asks for a GPU for a reason of its own: debugging, a precision, several processes."""
+    return not _parts(name).isdisjoint(words("python", "unrelated_switches"))
+
+
+def catches_missing_gpu(exception: str, raiser: str) -> bool:
+    """Whether a handler of this exception catches what that call raises without a GPU; "" stands for any framework's call."""
+    rows = (row for row in table("python")["caught"] if exception.rpartition(".")[2] in row["exceptions"])
+    return any(raiser.startswith(one.rstrip("*")) for row in rows for one in row["raisers"])
+
+
+def is_handler(decorator: str) -> bool:
+    """Whether a decorator gives its function to a framework, which calls it some time after the start."""
+    return decorator.rpartition(".")[2] in words("python", "handlers")
+
+
+def is_starter(decorator: str) -> bool:
+    """Whether a decorator gives its function to a framework, which calls it as it starts."""
+    return decorator.rpartition(".")[2] in words("python", "starters")
+
+
+def starting_methods(name: str, bases: Collection[str]) -> tuple[str, ...]:
+    """The methods with which a model server starts a class of this name and these bases; none for another class."""
+    for row in table("python")["handler_classes"]:
+        if name in row["names"] or not set(row["bases"]).isdisjoint(bases):
+            return tuple(row["starts"])
+    return ()
+
+
+def is_device_file(path: str) -> bool:
+    """Whether this path is there only where a GPU is."""
+    return path.startswith(tuple(words("python", "device_files")))
+
+
+@cache
+def anchors() -> tuple[bytes, ...]:
+    """Words in lower case of which a file must hold one, case apart, to say anything of a GPU."""
+    return tuple(sorted(word.encode() for word in words("python", "anchors")))
+
+
+# --- Rows and patterns ----------------------------------------------------------------------------------------------------------
+
+
+def _first_row(key: str, name: str, arguments: Arguments, imports: Collection[str] = ()) -> Row | None:
+    return next((row for row in _rows(key, name) if _applies(row, arguments, imports)), None)
+
+
+def _applies(row: Row, arguments: Arguments, imports: Collection[str]) -> bool:
+    if "imports" in row and set(row["imports"]).isdisjoint(imports):
+        return False
+    return all(_matches(pattern, arguments, names) for names, pattern in row.get("when", {}).items())
+
+
+@cache
+def _rows(key: str, name: str) -> tuple[Row, ...]:
+    """The rows that name a call outright, by its last part (`*.cuda`), or by its library (`jax.*`), in the order of the table."""
+    return tuple(row for row in _candidates(key, name) if any(_names(call, name) for call in row["calls"]))
+
+
+def _candidates(key: str, name: str) -> Iterator[Row]:
+    """The rows that may name a call, in the order of the table."""
+    index = _index(key)
+    places = {place for part in (name.partition(".")[0], name.rpartition(".")[2]) for place in index.get(part, ())}
+    return (table("python")[key][place] for place in sorted(places))
+
+
+@cache
+def _index(key: str) -> dict[str, list[int]]:
+    """The places of the rows in their table, by the first part of the names that begin with a library and the last part of the others."""
+    index: dict[str, list[int]] = {}
+    for place, row in enumerate(table("python")[key]):
+        for call in row["calls"]:
+            part = call.rpartition(".")[2] if call.startswith("*") else call.partition(".")[0]
+            index.setdefault(part, []).append(place)
+    return index
+
+
+def _names(call: str, name: str) -> bool:
+    if call.startswith("*."):
+        return name.endswith(call[1:])
+    return name.startswith(call[:-1]) if call.endswith(".*") else name == call
+
+
+def _matches(pattern: Any, arguments: Arguments, names: str) -> bool:
+    keys = [key for key in names.split("|") if key in arguments]
+    if not keys:
+        return _value_matches(pattern, None) and "**" not in arguments
+    return _value_matches(pattern, arguments[keys[0]])
+
+
+def _value_matches(pattern: Any, value: object) -> bool:
+    """A string with `*` at its end is a beginning; a list holds alternatives; a mapping asks for a bound, a part or an item."""
+    if isinstance(pattern, list):
+        return any(_value_matches(one, value) for one in pattern)
+    if isinstance(pattern, dict):
+        return all(_has(key, wanted, value) for key, wanted in pattern.items())
+    if isinstance(pattern, str):
+        return isinstance(value, str) and (value.startswith(pattern[:-1]) if pattern.endswith("*") else value == pattern)
+    return type(pattern) is type(value) and bool(pattern == value)
+
+
+def _has(key: str, wanted: Any, value: object) -> bool:
+    if key == "min":
+        return type(value) is int and value >= wanted
+    if key == "empty":
+        return isinstance(value, list) and not value
+    if key == "contains":
+        return isinstance(value, list) and any(wanted in (item, item[0] if isinstance(item, list) and item else None) for item in value)
+    if key == "first":
+        return _value_matches(wanted, value[0] if isinstance(value, list) and value else value)
+    return isinstance(value, dict) and _value_matches(wanted, value.get(key))
+
+
+def _parts(name: str) -> set[str]:
+    """The words of a name, with and without the digits at their end: `args.useFP16` has args, use, fp16 and fp."""
+    found = re.findall(r"((?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+))(\d*)", name)
+    return {word.lower() for word, _ in found} | {(word + digits).lower() for word, digits in found}

@@ -1,0 +1,182 @@
+"""The link from an image to the Dockerfile that builds it here: `build:` beside it, or a build command that gives it its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from posixpath import dirname, normpath
+from posixpath import join as join_paths
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpulint.model.container import Container
+from gpulint.model.image import ImageRef
+from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
+from gpulint.project.tree import Tree
+from gpulint.source import Location, Text, Unknown, Value
+
+if TYPE_CHECKING:
+    from gpulint.model.command import ImageBuild
+
+Names = tuple[ImageRef, ...]
+
+_DEFAULT_NAMES = ("Dockerfile", "dockerfile", "Containerfile")
+
+
+class Recipe(NamedTuple):
+    """One way in which an image is built here: the names that it gives, the Dockerfile, the build context (a folder, "" for the root),
+    the stage that is asked for, and where that is written."""
+
+    names: tuple[ImageRef, ...]
+    dockerfile: str
+    context: str
+    target: Text | None
+    location: Location
+
+
+class Built(NamedTuple):
+    """The stage that an image is built from, the folder of its build context, and how that was found."""
+
+    stage: Stage
+    context: str
+    how: str
+    location: Location
+
+
+class Builds:
+    """All recipes of a tree, and the Dockerfiles behind them, each read when it is first asked for.
+
+    `commands` are the build commands of scripts and CI, `containers` those whose service says how its image is built.
+    """
+
+    def __init__(self, tree: Tree, commands: Iterable[ImageBuild], containers: Iterable[Container]) -> None:
+        self._tree = tree
+        self._commands = tuple(commands)
+        self._services = tuple(container for container in containers if container.build)
+        self._dockerfiles: dict[str, Dockerfile | None] = {}
+
+    def dockerfile(self, path: str) -> Dockerfile | None:
+        """A Dockerfile with the defaults of its ARGs; None where none can be read at that path."""
+        if path not in self._dockerfiles:
+            syntax = self._tree.dockerfile(path)
+            self._dockerfiles[path] = read_dockerfile(path, syntax) if syntax else None
+        return self._dockerfiles[path]
+
+    @cached_property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """Every recipe, those of build commands first."""
+        return (*filter(None, map(self._of_command, self._commands)), *filter(None, map(self._of_service, self._services)))
+
+    def _of_command(self, build: ImageBuild) -> Recipe | None:
+        """A command's paths count from where it is run: the root, or the folder of its script. Where both fit, neither is certain."""
+        folders = ("", dirname(build.location.path))
+        found = {self._located(folder, build.context, build.dockerfile, folder) for folder in folders} - {None}
+        return self._recipe(build.names, found.pop() if len(found) == 1 else None, build.target, build.location)
+
+    def _of_service(self, container: Container) -> Recipe | None:
+        """A service's context counts from its file, its Dockerfile from the context."""
+        build = container.build
+        if build is None or build.inline is not None:
+            return None
+        folder = dirname(build.location.path)
+        context = self._folder(folder, build.context)
+        found = None if context is None else self._located(folder, build.context, build.dockerfile, context)
+        return self._recipe((container.image,) if container.image else (), found, build.target, build.location)
+
+    @staticmethod
+    def _recipe(names: Names, found: tuple[str, str] | None, target: Value | None, location: Location) -> Recipe | None:
+        if found is None or isinstance(target, Unknown):
+            return None
+        return Recipe(names, *found, target, location)
+
+    def _located(self, folder: str, context: Value | None, dockerfile: Value | None, dockerfile_folder: str) -> tuple[str, str] | None:
+        """Dockerfile and context as paths, with the context counted from `folder`; None where one is not known or not there."""
+        inside = self._folder(folder, context)
+        if inside is None or isinstance(dockerfile, Unknown):
+            return None
+        if dockerfile is not None:
+            path = self._tree.resolve(dockerfile_folder + "/" if dockerfile_folder else "", dockerfile)
+            return (path, inside) if path in self._tree.all_paths and path is not None else None
+        paths = (join_paths(inside, name) for name in _DEFAULT_NAMES)
+        return next(((path, inside) for path in paths if path in self._tree), None)
+
+    def _folder(self, folder: str, context: Value | None) -> str | None:
+        """The path of a context; None where it is not known, or lies outside the root."""
+        if not isinstance(context, Text):
+            return None
+        path = self._tree.resolve(folder + "/" if folder else "", context.rstrip("/") or context)
+        return None if path is None else "" if path == "." else path
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The last parts of the names that images built here are given."""
+        return frozenset(self._by_name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Recipe]]:
+        recipes: dict[str, list[Recipe]] = {}
+        for recipe in self.recipes:
+            for name in recipe.names:
+                if isinstance(name.name, Text):
+                    recipes.setdefault(name.repository.rpartition("/")[2], []).append(recipe)
+        return recipes
+
+    def of_container(self, container: Container) -> Built | None:
+        """The stage that a container's image is built from here: by its own `build:`, else by the image's name."""
+        if container.build is not None:
+            recipe = self._of_service(container)
+            return self._built(recipe, "build: beside it") if recipe else None
+        return self.of_image(container.image) if container.image is not None else None
+
+    def of_image(self, image: ImageRef) -> Built | None:
+        """The stage that an image of that name is built from here.
+
+        The last part of the name must be that of exactly one recipe; a public image that only shares it is not meant.
+        """
+        if isinstance(image.name, Unknown):
+            return None
+        named = self._by_name.get(image.repository.rpartition("/")[2], [])
+        exact = [recipe for recipe in named if _gives(recipe, image.repository)]
+        recipes = exact or ([] if image.name_facts.listed else named)
+        if len({(recipe.dockerfile, str(recipe.target)) for recipe in recipes}) != 1:
+            return None
+        return self._built(recipes[0], f"built as {recipes[0].names[0].shown} at {recipes[0].location}")
+
+    def _built(self, recipe: Recipe, how: str) -> Built | None:
+        dockerfile = self.dockerfile(recipe.dockerfile)
+        if dockerfile is None or not dockerfile.stages:
+            return None
+        stage = dockerfile.stage(recipe.target) if recipe.target else dockerfile.stages[-1]
+        return Built(stage, recipe.context, how, recipe.location) if stage else None
+
+    def targets(self, dockerfile: str) -> Iterator[Text]:
+        """The stages of a Dockerfile that some recipe asks for by name."""
+        return (recipe.target for recipe in self.recipes if recipe.dockerfile == dockerfile and recipe.target)
+
+
+def _gives(recipe: Recipe, repository: str) -> bool:
+    return any(isinstance(name.name, Text) and name.repository == repository for name in recipe.names)
+
+
+def container_path(built: Built, path: str, tree: Tree) -> str | None:
+    """The path in the repository of a file that the stage, or one that it builds on, copies to that absolute path of the image."""
+    for stage in built.stage.chain():
+        for copy in reversed(stage.copies):
+            destination = copy.destination
+            if copy.from_ is not None or not isinstance(destination, Text):
+                continue
+            sources = [str(source) for source in copy.sources if isinstance(source, Text)]
+            found = (normpath(join_paths(built.context, inner)) for source in sources for inner in _copied(source, destination, path))
+            existing = next((each for each in found if each in tree), None)
+            if existing is not None:
+                return existing
+    return None
+
+
+def _copied(source: str, destination: str, path: str) -> Iterator[str]:
+    """What of `source` may stand at `path` once it is copied to `destination`: a file, or what lies in a folder."""
+    source = source.lstrip("/") or "."
+    folder = destination.rstrip("/") + "/"
+    if path == destination or (destination == folder and path == folder + source.rpartition("/")[2]):
+        yield source
+    if path.startswith(folder):
+        yield join_paths(source, path.removeprefix(folder))

@@ -1,0 +1,72 @@
+"""The words with which a container starts: what it says itself, joined with what its image says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gpulint.model.container import Container, Dialect
+from gpulint.model.script import read_command
+from gpulint.parse.shell import Script, SimpleCommand
+from gpulint.source import Text, Value
+
+Words = tuple[Value, ...]
+
+
+class _Manner(NamedTuple):
+    """How a tool joins what a container says with what its image says."""
+
+    empty_is_unset: bool
+    """An empty list counts as not given at all (Kubernetes), instead of taking the image's words away."""
+    image_runs: bool
+    """The image's own words are run where the container gives none; CI and dev containers run a shell instead."""
+
+
+_MANNERS = {
+    Dialect.COMPOSE: _Manner(empty_is_unset=False, image_runs=True),
+    Dialect.KUBERNETES: _Manner(empty_is_unset=True, image_runs=True),
+    Dialect.RUN: _Manner(empty_is_unset=False, image_runs=True),
+    Dialect.CI: _Manner(empty_is_unset=False, image_runs=False),
+    Dialect.DEVCONTAINER: _Manner(empty_is_unset=False, image_runs=False),
+}
+
+
+def effective_words(
+    dialect: Dialect,
+    entrypoint: Words | None,
+    arguments: Words | None,
+    image_entrypoint: Words | None = None,
+    image_command: Words | None = None,
+) -> Words:
+    """The words that a container starts with. None says that a side gives none; an own entrypoint always drops the image's command."""
+    manner = _MANNERS[dialect]
+    if manner.empty_is_unset:
+        entrypoint, arguments = entrypoint or None, arguments or None
+    if not manner.image_runs:
+        image_entrypoint = image_command = None
+    if entrypoint is not None:
+        return (*entrypoint, *(arguments or ()))
+    command = image_command if arguments is None else arguments
+    return (*(image_entrypoint or ()), *(command or ()))
+
+
+def own_commands(container: Container) -> tuple[Words, ...]:
+    """The commands that the container's own file has it run: its entrypoint and arguments, those within `sh -c` one by one."""
+    words = effective_words(container.dialect, container.entrypoint, container.arguments)
+    if not words:
+        return ()
+    commands = [command for command in script_of(words, _variables(container)).commands if "substitution" not in command.block]
+    inner = [command.words for command in commands[1:] if command.words]
+    return tuple(inner) if inner else (words,)
+
+
+def _variables(container: Container) -> dict[str, Value]:
+    return {str(variable.name): variable.value for variable in container.env if variable.value is not None}
+
+
+def script_of(words: Words, variables: Mapping[str, Value]) -> Script:
+    """The words as a command, with the commands of the script that a shell in it runs behind it."""
+    known = tuple(word if isinstance(word, Text) else Text("", word.location) for word in words)
+    script = read_command(known, variables)
+    first = script.commands[0]
+    return Script((SimpleCommand(words, first.location), *script.commands[1:]))

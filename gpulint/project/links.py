@@ -1,0 +1,102 @@
+"""The link from a container to its program, and the entry points that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from posixpath import join as join_paths
+from typing import TYPE_CHECKING
+
+from gpulint.discover import Kind
+from gpulint.model.container import Container
+from gpulint.project.builds import Built, container_path
+from gpulint.project.entrypoint import effective_words
+from gpulint.project.programs import Program
+from gpulint.project.starts import Start, read_start
+from gpulint.project.tree import Tree
+from gpulint.source import Text, Value
+
+if TYPE_CHECKING:
+    from gpulint.project import Project
+
+Mapped = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class EntryPoint:
+    """A program of this repository, or an entry script, and the containers that run it with what each of them starts.
+
+    `program` is None for a script. `containers` is empty for a Python file that starts by itself.
+    """
+
+    path: str
+    program: Program | None
+    containers: tuple[tuple[Container, Start], ...]
+
+
+def follow_start(container: Container, built: Built | None, tree: Tree) -> Start:
+    """What a container starts. Its files are those that its image copies in and its mounts lay over them; where the image is not known
+    and no mount has the program, the only file of the root whose path ends so."""
+    stage = built.stage if built else None
+    words = effective_words(
+        container.dialect,
+        container.entrypoint,
+        container.arguments,
+        stage.entrypoint if stage else None,
+        stage.command if stage else None,
+    )
+    folder = container.working_directory or (stage.working_directory if stage else None)
+    working_directory = str(folder) if isinstance(folder, Text) else ""
+    variables = _variables(container, built)
+    mapped = _mapping(container, built, tree)
+    start = read_start(words, tree, working_directory, mapped, variables)
+    if built is None and not start.programs and not start.scripts:
+        return read_start(words, tree, working_directory, None, variables)
+    return start
+
+
+def _variables(container: Container, built: Built | None) -> dict[str, Value]:
+    env = (*(built.stage.env if built else ()), *container.env)
+    return {str(variable.name): variable.value for variable in env if variable.value is not None}
+
+
+def _mapping(container: Container, built: Built | None, tree: Tree) -> Mapped:
+    """Where in the repository a file of the container comes from: a mount of a folder here, else a copy into the image."""
+
+    def mapped(path: str) -> str | None:
+        for mount in container.mounts:
+            source, target = mount.source, mount.target
+            if isinstance(source, Text) and isinstance(target, Text) and (path + "/").startswith(target.rstrip("/") + "/"):
+                inner = path[len(target.rstrip("/")) :].lstrip("/")
+                return tree.resolve(mount.location.path, join_paths(source, inner) if inner else source)
+        return container_path(built, path, tree) if built else None
+
+    return mapped
+
+
+def find_entry_points(project: Project) -> Iterator[EntryPoint]:
+    """The entry points of all containers, each once, and the Python files that start by themselves where they are asked for."""
+    programs: dict[tuple[str, str], list[tuple[Container, Start]]] = {}
+    for container in project.containers:
+        start = project.start_of(container)
+        link = start.program
+        if link is not None:
+            programs.setdefault((link.path, link.function), []).append((container, start))
+        elif start.fallbacks:
+            yield EntryPoint(start.fallbacks[0].location.path, None, ((container, start),))
+    for (path, _), containers in programs.items():
+        program = project.program_of(containers[0][0])
+        if program is not None:
+            yield EntryPoint(path, program, tuple(containers))
+    linked = {path for path, _ in programs}
+    for path in _standalone(project):
+        program = project.program(path) if path not in linked else None
+        if program is not None:
+            yield EntryPoint(path, program, ())
+
+
+def _standalone(project: Project) -> Iterator[str]:
+    """The Python files to be judged by themselves: those that were named, and where notes are wanted all that use a GPU."""
+    for path in project.tree.paths(Kind.PYTHON):
+        if path in project.named or (project.wants_notes and project.relevance.names_gpu(path)):
+            yield path

@@ -1,0 +1,397 @@
+"""Programs: what happens on the path that each start of a Python program takes, through the modules of the repository.
+
+The path begins at the entry module's top level and main guard, or at the function that a launcher names. It goes on through the calls of
+functions, classes and methods, and through the top level of each module that is imported; calls are followed DEPTH deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import dirname
+from typing import NamedTuple, Protocol
+
+from gpulint.facts.python import anchors, is_handler, is_starter, starting_methods
+from gpulint.model.module import (
+    MAIN,
+    TOP,
+    Assertion,
+    AssertionKind,
+    Fallback,
+    FallbackKind,
+    Gate,
+    Module,
+    ModuleClass,
+    Raising,
+    Scope,
+)
+from gpulint.source import Location, Source
+
+DEPTH = 6
+"""How many calls deep a program is followed."""
+
+MOST_MODULES = 50
+"""How many modules of the repository are read for one program."""
+
+_DEEPEST_NAME = 8  # re-exports and base classes that a name may lead through
+_CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
+
+
+class Modules(Protocol):
+    """The Python files of a tree, each read once."""
+
+    def __contains__(self, path: str) -> bool: ...
+
+    def source(self, path: str) -> Source | None:
+        """A file's text; None where there is none."""
+
+    def module(self, path: str) -> Module | None:
+        """What a file does with a GPU; None where there is none, or it cannot be parsed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What a program does on its start path.
+
+    `path` is the entry module. `entry` is the name of the function that main or the server starts with, in its `def`; None where the
+    module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
+    `raising` holds only what certainly runs. `imports` are the top-level packages that the modules on the path import, and `modules`
+    those modules.
+    """
+
+    path: str
+    entry: Location | None
+    fallbacks: tuple[Fallback, ...]
+    assertions: tuple[Assertion, ...]
+    raising: tuple[Raising, ...]
+    trains: bool
+    serves: bool
+    imports: frozenset[str]
+    modules: tuple[str, ...]
+
+    @property
+    def asserts_gpu(self) -> bool:
+        """Whether anything on the path refuses to go on without a GPU, be it under a switch."""
+        return bool(self.assertions)
+
+    @property
+    def raises_without_cuda(self) -> bool:
+        """Whether the program certainly ends where there is no GPU."""
+        return bool(self.raising) or any(assertion.gate is Gate.RUNS for assertion in self.assertions)
+
+    @property
+    def prefers_cuda(self) -> bool:
+        """Whether the code itself takes a GPU where there is one, and the CPU else."""
+        return any(fallback.kind is not FallbackKind.DEFAULT for fallback in self.fallbacks)
+
+
+def read_program(modules: Modules, path: str, function: str = "", roots: Sequence[str] = ("", "src")) -> Program | None:
+    """Follow a program from its entry module; None where that cannot be read.
+
+    `function` is the function, class or variable of the module that a launcher names (`main` of a console script, `app` of a server);
+    the main guard runs only where none is named. `roots` are the folders, from the root, that absolute imports are looked up in after
+    the entry module's own.
+    """
+    module = modules.module(path)
+    if module is None:
+        return None
+    folders = dict.fromkeys((dirname(path), *roots))
+    return _Path(modules, tuple(folders)).follow(module, function)
+
+
+class _Reach(NamedTuple):
+    """How a scope is reached: how surely, whether as the program starts (not when a request comes), and with nothing round it that
+    goes on without a GPU."""
+
+    gate: Gate
+    starting: bool
+    free: bool
+
+    def through(self, gate: Gate, caught: bool) -> _Reach:
+        """The reach of what a call with this gate leads to."""
+        return _Reach(min(self.gate, gate), self.starting, self.free and not caught)
+
+
+_START = _Reach(Gate.RUNS, starting=True, free=True)
+_LATER = _Reach(Gate.MAY, starting=False, free=True)
+
+
+class _Found(NamedTuple):
+    """What a name stands for: a module, and in it a function, a class or nothing."""
+
+    module: Module
+    function: str = ""
+    kind: ModuleClass | None = None
+
+
+class _Path:
+    """The walk along one program's path, and what it has met."""
+
+    def __init__(self, modules: Modules, roots: tuple[str, ...]) -> None:
+        self._names = _Resolver(modules, roots)
+        self._modules: dict[str, Module] = {}
+        self._reached: dict[tuple[str, str], list[_Reach]] = {}
+        self._scopes: list[tuple[Scope, _Reach]] = []
+        self._objects: dict[tuple[str, str], _Found] = {}
+        self._methods: dict[str, _Reach] = {}
+        self._starter: Location | None = None
+        self._handled = False
+
+    def follow(self, module: Module, function: str) -> Program:
+        self._import(module, _START, 0)
+        start = self._named_start(module, function) if function else self._main_start(module)
+        self._call_methods()
+        return self._program(module, start)
+
+    def _named_start(self, module: Module, function: str) -> Location | None:
+        found = self._names.find(module, f":{function}")
+        if found is not None:
+            self._enter(found, _START, 0)
+        return found.module.scopes[found.function].location if found is not None and found.function else None
+
+    def _main_start(self, module: Module) -> Location | None:
+        """Run the main guard; gives the function that the program starts with."""
+        if MAIN in module.scopes:
+            self._visit(module, MAIN, _START, 0)
+        found = (self._names.find(module, name) for name in reversed(module.starts))
+        start = next((each for each in found if each is not None and each.function and "." not in each.function), None)
+        return start.module.scopes[start.function].location if start else None
+
+    # --- The walk ------------------------------------------------------------------------------------------------------------
+
+    def _import(self, module: Module, reach: _Reach, depth: int) -> None:
+        """Run a module's top level, and that of what it imports; frameworks may call what it decorates."""
+        if module.path in self._modules or len(self._modules) >= MOST_MODULES:
+            return
+        self._modules[module.path] = module
+        self._visit(module, TOP, reach, depth)
+        self._serve(module)
+
+    def _import_all(self, module: Module, scope: Scope, reach: _Reach, depth: int) -> None:
+        """Run the modules that a scope certainly imports, as far as they speak of a GPU by their words."""
+        for imported in scope.imports:
+            if imported.gate is Gate.RUNS:
+                for path in self._names.imported(module, imported.name):
+                    other = self._names.relevant(path)
+                    if other is not None:
+                        self._import(other, reach, depth)
+
+    def _serve(self, module: Module) -> None:
+        """What a server or another framework calls: decorated functions and classes, and the classes that model servers start."""
+        for name, decorators in module.decorators.items():
+            if any(map(is_starter, decorators)):
+                self._starter = self._starter or module.scopes[name].location
+                self._visit(module, name, _START, 1)
+            elif any(map(is_handler, decorators)):
+                self._visit(module, name, _LATER, 1)
+        for kind in module.classes.values():
+            methods = starting_methods(kind.name, kind.bases)
+            if methods or any(map(is_handler, kind.decorators)):
+                self._handled = True
+                self._enter(_Found(module, kind=kind), _START, 1)
+                self._start_handler(module, kind, methods)
+
+    def _start_handler(self, module: Module, kind: ModuleClass, methods: Sequence[str]) -> None:
+        for method in sorted(kind.methods):
+            reach = _START if method in methods else _LATER
+            self._visit(module, f"{kind.name}.{method}", reach, 1)
+            if method in methods:
+                self._starter = self._starter or module.scopes[f"{kind.name}.{method}"].location
+
+    def _visit(self, module: Module, name: str, reach: _Reach, depth: int) -> None:
+        """Note a scope and follow its calls, unless it was reached as well before."""
+        before = self._reached.setdefault((module.path, name), [])
+        if any(all(old >= new for old, new in zip(each, reach, strict=True)) for each in before) or name not in module.scopes:
+            return
+        before.append(reach)
+        scope = module.scopes[name]
+        self._scopes.append((scope, reach))
+        self._import_all(module, scope, reach, depth)
+        for method, gate in scope.methods.items():
+            self._note_method(method, reach.through(gate, caught=False))
+        if depth >= DEPTH:
+            return
+        for call in scope.calls:
+            found = self._names.find(module, call.name)
+            if found is not None:
+                self._enter(found, reach.through(call.gate, call.caught), depth + 1)
+            elif call.name.startswith(":"):
+                self._note_method(call.name.rpartition(".")[2], reach.through(call.gate, call.caught))
+
+    def _enter(self, found: _Found, reach: _Reach, depth: int) -> None:
+        """Call a function, or make an object of a class; its module's top level has run by then."""
+        self._import(found.module, reach, depth)
+        if found.function:
+            self._visit(found.module, found.function, reach, depth)
+        elif found.kind is not None:
+            self._objects.setdefault((found.module.path, found.kind.name), found)
+            for method in _CONSTRUCTORS:
+                self._enter_method(found, method, reach, depth)
+
+    def _enter_method(self, found: _Found, method: str, reach: _Reach, depth: int) -> None:
+        target = self._names.method(found, method)
+        if target is not None:
+            self._visit(target.module, target.function, reach, depth)
+
+    def _note_method(self, name: str, reach: _Reach) -> None:
+        self._methods[name] = max(reach, self._methods.get(name, reach))
+
+    def _call_methods(self) -> None:
+        """Methods called on objects of unknown class are those of the objects that the program makes; a framework calls the methods of
+        classes that extend its own. Each round may make more objects."""
+        for _ in range(DEPTH):
+            before = len(self._scopes)
+            for found in list(self._objects.values()):
+                for method, reach in list(self._methods.items()):
+                    self._enter_method(found, method, reach, DEPTH - 2)
+                if found.kind is not None and self._names.extends_unknown(found):
+                    for method in found.kind.methods:
+                        self._visit(found.module, f"{found.kind.name}.{method}", _LATER, DEPTH - 2)
+            if len(self._scopes) == before:
+                return
+
+    # --- What was met --------------------------------------------------------------------------------------------------------
+
+    def _program(self, module: Module, start: Location | None) -> Program:
+        entry = start or self._starter
+        signs = {sign.means for scope, _ in self._scopes for sign in scope.signs}
+        packages = (name.partition(".")[0] for each in self._modules.values() for name in each.aliases.values())
+        return Program(
+            path=module.path,
+            entry=entry,
+            fallbacks=self._fallbacks(entry),
+            assertions=tuple(dict.fromkeys(self._assertions(entry))),
+            raising=tuple(dict.fromkeys(self._raising())),
+            trains="trains" in signs,
+            serves="serves" in signs or self._handled,
+            imports=frozenset(packages),
+            modules=tuple(self._modules),
+        )
+
+    def _fallbacks(self, entry: Location | None) -> tuple[Fallback, ...]:
+        """A return ends the program where it started, and is a fallback elsewhere; a library that is told to use the CPU falls nowhere.
+
+        Of a library's defaults the first one stands for all.
+        """
+        on_cpu = {framework for scope, reach in self._scopes if reach.gate is Gate.RUNS for framework in scope.on_cpu}
+        if "*" in on_cpu:
+            return ()
+        reached = (scope for scope, reach in self._scopes if reach.gate is not Gate.NEVER)
+        found = dict.fromkeys(
+            fallback
+            for scope in reached
+            for fallback in scope.fallbacks
+            if not (fallback.kind is FallbackKind.RETURN and scope.location == entry)
+            and not (fallback.kind is FallbackKind.DEFAULT and fallback.framework in on_cpu)
+        )
+        defaults = {fallback.framework: fallback for fallback in reversed(found) if fallback.kind is FallbackKind.DEFAULT}
+        return (*(fallback for fallback in found if fallback.kind is not FallbackKind.DEFAULT), *reversed(defaults.values()))
+
+    def _assertions(self, entry: Location | None) -> Iterator[Assertion]:
+        for scope, reach in self._scopes:
+            if reach.starting and reach.free and reach.gate is not Gate.NEVER:
+                for assertion in scope.assertions:
+                    if assertion.kind is not AssertionKind.RETURN or scope.location == entry:
+                        yield assertion._replace(gate=min(assertion.gate, reach.gate))
+
+    def _raising(self) -> Iterator[Raising]:
+        for scope, reach in self._scopes:
+            if reach == _START:
+                yield from (raising for raising in scope.raising if raising.gate is Gate.RUNS)
+
+
+class _Resolver:
+    """Finds what a qualified name stands for among the modules of the repository."""
+
+    def __init__(self, modules: Modules, roots: tuple[str, ...]) -> None:
+        self._modules = modules
+        self._roots = roots
+        self._cache: dict[tuple[str, str], _Found | None] = {}
+
+    def relevant(self, path: str) -> Module | None:
+        """The module at a path, where it says anything of a GPU by its words; None else, so that it need not be parsed."""
+        source = self._modules.source(path)
+        if source is None or not any(anchor in source.lowered for anchor in anchors()):
+            return None
+        return self._modules.module(path)
+
+    def imported(self, module: Module, name: str) -> Iterator[str]:
+        """The files of the repository that an import of this name runs: the packages on the way, and the module itself."""
+        found = next(self._files(module.path, name), None)
+        if found is None:
+            return
+        path, _ = found
+        folders = path.split("/")[:-1]
+        for length in range(1, len(folders) + 1):
+            package = "/".join([*folders[:length], "__init__.py"])
+            if package in self._modules:
+                yield package
+        yield path
+
+    def find(self, module: Module, name: str, depth: int = 0) -> _Found | None:
+        """The function or class that a qualified name stands for when it is used in this module; None for anything outside."""
+        key = (module.path, name)
+        if key not in self._cache:
+            self._cache[key] = None
+            self._cache[key] = self._find(module, name, depth)
+        return self._cache[key]
+
+    def _find(self, module: Module, name: str, depth: int) -> _Found | None:
+        if depth > _DEEPEST_NAME or name.startswith("*"):
+            return None
+        if name.startswith(":"):
+            return self._inside(module, name[1:].split("."), depth)
+        if "." not in name:
+            candidates = (self.find(module, f"{star}.{name}", depth + 1) for star in module.stars)
+            return next(filter(None, candidates), None)
+        for path, rest in self._files(module.path, name):
+            other = self._modules.module(path) if rest else None
+            if other is not None:
+                return self._inside(other, rest, depth)
+        return None
+
+    def _inside(self, module: Module, parts: Sequence[str], depth: int) -> _Found | None:
+        """What a name stands for in its module: a function, a class, a method, what the module imports, or a method of an object."""
+        name = ".".join(parts)
+        if name in module.classes:
+            return _Found(module, kind=module.classes[name])
+        if name in module.scopes and name not in (TOP, MAIN):
+            return _Found(module, name)
+        if len(parts) > 1 and ".".join(parts[:-1]) in module.classes:
+            return self.method(_Found(module, kind=module.classes[".".join(parts[:-1])]), parts[-1], depth)
+        first, rest = parts[0], list(parts[1:])
+        known = module.variables.get(first)
+        onward = module.aliases.get(first, "") or (known.made_by if known and rest else "")
+        if onward:
+            return self.find(module, ".".join([onward, *rest]), depth + 1)
+        stars = (self.find(module, f"{star}.{name}", depth + 1) for star in module.stars)
+        return next(filter(None, stars), None)
+
+    def method(self, found: _Found, name: str, depth: int = 0) -> _Found | None:
+        """A method of a class, looked up in its bases too."""
+        if found.kind is None or depth > _DEEPEST_NAME:
+            return None
+        if name in found.kind.methods:
+            return _Found(found.module, f"{found.kind.name}.{name}")
+        bases = (self.find(found.module, base, depth + 1) for base in found.kind.bases)
+        return next(filter(None, (self.method(base, name, depth + 1) for base in bases if base is not None)), None)
+
+    def extends_unknown(self, found: _Found) -> bool:
+        """Whether a class has a base outside the repository, which may call its methods."""
+        bases = found.kind.bases if found.kind else ()
+        return any(base not in ("object", "ABC", "abc.ABC") and self.find(found.module, base) is None for base in bases)
+
+    def _files(self, path: str, name: str) -> Iterator[tuple[str, list[str]]]:
+        """The file that the longest beginning of a dotted name is, in each folder that counts, and the parts behind it."""
+        dots = len(name) - len(name.lstrip("."))
+        parts = name[dots:].split(".")
+        folder = dirname(path)
+        for _ in range(dots - 1):
+            folder = dirname(folder)
+        for root in (folder,) if dots else self._roots:
+            stems = (("/".join(filter(None, (root, *parts[:length]))), length) for length in range(len(parts), 0, -1))
+            files = ((f"{stem}{end}", parts[length:]) for stem, length in stems for end in (".py", "/__init__.py"))
+            own = ((f"{root}/__init__.py".lstrip("/"), parts),) if dots else ()
+            found = next(((file, rest) for file, rest in (*files, *own) if file in self._modules), None)
+            if found is not None:
+                yield found

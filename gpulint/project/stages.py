@@ -1,0 +1,140 @@
+"""What a project makes of a build stage: whether it ships, what it has to do with a GPU, and what it is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpulint.facts.commands import gpu_argument, gpu_program
+from gpulint.facts.images import Need
+from gpulint.facts.packages import compiles_at_run_time, package_facts
+from gpulint.facts.workloads import infrastructure
+from gpulint.model.container import RequestState
+from gpulint.model.image import ImageRef
+from gpulint.model.stage import Copy, Stage
+from gpulint.project import Project
+from gpulint.project.context import likely_context, shows_compilation
+from gpulint.source import Location, Text, Unknown, Value
+
+_DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
+_COPIES_ROOT = ("/", "/.")
+
+
+class Reason(NamedTuple):
+    """Why a stage has to do with a GPU, as a clause for a message, and where that is written."""
+
+    location: Location
+    says: str
+
+
+def ships(stage: Stage, project: Project) -> bool:
+    """Whether the stage is what is run: the last of its Dockerfile, or one that a build asks for by name."""
+    name = stage.name
+    return stage.is_last or any(name is not None and name.lower() == target.lower() for target in project.builds.targets(stage.path))
+
+
+def gpu_base(stage: Stage) -> Reason | None:
+    """Why an image built from the stage is a GPU image: a GPU base, or a GPU build of a framework."""
+    base = stage.chain()[-1].base
+    if base is not None and _is_gpu_image(base):
+        return Reason(base.location, f"stands on {base.shown}")
+    return next(_gpu_packages(stage), None)
+
+
+def _is_gpu_image(image: ImageRef) -> bool:
+    if isinstance(image.name, Unknown) or isinstance(image.tag, Unknown):
+        return False
+    facts = image.facts
+    return not facts.optional_gpu and (facts.need is Need.CERTAIN or (bool(facts.tag_word) and facts.need is not Need.NONE))
+
+
+def _gpu_packages(stage: Stage) -> Iterator[Reason]:
+    for each in stage.chain():
+        for install in each.installs:
+            for package in install.packages:
+                facts = package_facts(package.name, package.extras, package.specifier)
+                if facts and facts.implies == "nvidia-gpu":
+                    yield Reason(package.location, f"installs {package.text}")
+
+
+def gpu_use(stage: Stage, project: Project) -> Reason | None:
+    """Why the program of the stage uses a GPU: by its container, its command, its packages, or what it copies from a GPU stage."""
+    return next(_gpu_uses(stage, project), None)
+
+
+def _gpu_uses(stage: Stage, project: Project) -> Iterator[Reason]:
+    for container in project.containers_of(stage):
+        for request in container.requests:
+            if request.state is RequestState.ASKED:
+                yield Reason(request.location, "a GPU is asked for here for its container")
+    command = _words((*(stage.entrypoint or ()), *(stage.command or ())))
+    if command and (gpu_program(command) or gpu_argument(command) is not None):
+        place = next(word.location for word in (*(stage.entrypoint or ()), *(stage.command or ())))
+        yield Reason(place, "its command uses a GPU")
+    yield from _gpu_packages(stage)
+    for each in stage.chain():
+        for copy in each.copies:
+            origin = _origin(copy, stage, project)
+            if origin is not None and not _is_static(origin) and gpu_base(origin):
+                yield Reason(copy.instruction.location, "it copies from a GPU stage here")
+
+
+def _words(command: tuple[Value, ...]) -> list[str]:
+    return [str(word) if isinstance(word, Text) else "" for word in command]
+
+
+def _origin(copy: Copy, stage: Stage, project: Project) -> Stage | None:
+    """The stage that a copy takes from."""
+    dockerfile = project.dockerfile(stage.path)
+    return dockerfile.stage(copy.from_) if dockerfile and isinstance(copy.from_, Text) else None
+
+
+def _is_static(stage: Stage) -> bool:
+    """Whether what the stage builds is linked statically, without C: such a program loads no CUDA library."""
+    settings = (assignment for run in stage.runs for command in run.script.commands for assignment in command.assignments)
+    values = {str(setting.name): setting.value for setting in (*stage.env, *settings)}
+    value = values.get("CGO_ENABLED")
+    return isinstance(value, Text) and value == "0"
+
+
+def is_for_developers(stage: Stage) -> bool:
+    """Whether name or path say that the stage is for developing, building or testing, not for running."""
+    names = [stage.path.lower(), stage.name.lower() if stage.name is not None else ""]
+    return any(_DEVELOPERS.search(name) for name in names)
+
+
+def is_base_of_others(stage: Stage, project: Project) -> bool:
+    """Whether another Dockerfile here builds on the image."""
+    bases = (other.base for other in project.stages if other.path != stage.path and other.base is not None)
+    built = (project.builds.of_image(base) for base in bases)
+    return any(each is not None and each.stage is stage for each in built)
+
+
+def compiles_gpu_code(stage: Stage, project: Project) -> bool:
+    """Whether the program compiles GPU code when it runs: by its packages, its command, or the files of its build context."""
+    packages = (package.name for each in stage.chain() for install in each.installs for package in install.packages)
+    command = _words((*(stage.entrypoint or ()), *(stage.command or ())))
+    if any(map(compiles_at_run_time, packages)) or any(compiles_at_run_time(word) for word in command if word):
+        return True
+    dockerfile = project.dockerfile(stage.path)
+    folders = {recipe.context for recipe in project.builds.recipes if recipe.dockerfile == stage.path}
+    if not folders and dockerfile is not None:
+        folders = {likely_context(dockerfile, project.tree)}
+    return any(shows_compilation(folder, project.tree) for folder in folders)
+
+
+def is_file_export(stage: Stage, project: Project) -> bool:
+    """Whether the stage only hands out files: nothing runs it, or it is a whole root copied from another stage."""
+    copies_root = any(copy.from_ is not None and _roots(copy) for copy in stage.copies)
+    return copies_root or not (stage.entrypoint or stage.command or project.containers_of(stage))
+
+
+def _roots(copy: Copy) -> bool:
+    return any(isinstance(source, Text) and source in _COPIES_ROOT for source in copy.sources)
+
+
+def is_infrastructure_image(stage: Stage, project: Project) -> bool:
+    """Whether the image is part of what makes GPUs usable, by the names it is given and those of its folders."""
+    names = [str(name.name) for recipe in project.builds.recipes if recipe.dockerfile == stage.path for name in recipe.names if isinstance(name.name, Text)]
+    return any(infrastructure(name, "", "", "") for name in (*names, stage.path, stage.name or ""))

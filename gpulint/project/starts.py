@@ -1,0 +1,219 @@
+"""From the words with which a container starts to the programs of the repository that they run.
+
+The words lead through `sh -c`, wrappers, launchers and entry scripts to a Python file, a module, a server's `module:object` or a console
+script. What an entry script makes of a missing GPU on the way belongs to the start too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpulint.facts.commands import launched, program_index, program_name
+from gpulint.model.module import Assertion, Fallback, Gate
+from gpulint.model.python_reader import read_module
+from gpulint.model.script import is_shell, read_script
+from gpulint.parse.python import parse
+from gpulint.parse.shell import SimpleCommand
+from gpulint.project.entry_script import read_checks, words_of
+from gpulint.project.entrypoint import Words, script_of
+from gpulint.project.places import Files, Places
+from gpulint.project.programs import Modules, Program, read_program
+from gpulint.source import Location, Source, Text, Unknown, Value
+
+_DEEPEST = 5  # entry scripts and shells that start one another
+
+
+class ProgramLink(NamedTuple):
+    """A program of the repository that a start runs.
+
+    `path` is its entry module and `function` what of it the launcher names; `roots` are the folders that its imports are looked up in.
+    `how` says how the link was found, and `location` is the word that names the program. `arguments` are the words behind it, and
+    `optimized` says that the interpreter strips assert statements (`-O`).
+    """
+
+    path: str
+    function: str
+    roots: tuple[str, ...]
+    how: str
+    location: Location
+    arguments: Words
+    optimized: bool
+
+    def read(self, modules: Modules) -> Program | None:
+        """The program's start path."""
+        return read_program(modules, self.path, self.function, self.roots)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a container's words start: the programs of the repository in order, the entry scripts on the way, and what those scripts
+    make of a missing GPU before the last program starts."""
+
+    programs: tuple[ProgramLink, ...]
+    scripts: tuple[str, ...]
+    assertions: tuple[Assertion, ...]
+    fallbacks: tuple[Fallback, ...]
+
+    @property
+    def program(self) -> ProgramLink | None:
+        """The program that keeps running: the last one."""
+        return self.programs[-1] if self.programs else None
+
+
+def read_start(
+    words: Words,
+    files: Files,
+    working_directory: str = "",
+    mapped: Callable[[str], str | None] | None = None,
+    variables: Mapping[str, Value] | None = None,
+) -> Start:
+    """Follow a container's words to the programs and entry scripts of the repository.
+
+    `mapped` gives the file of the repository that stands at an absolute path in the container, None for none; it is None itself where the
+    image is not known. `working_directory` is the container's, "" where it is not known. `variables` are the container's environment.
+    """
+    follower = _Follower(Places(files, working_directory, mapped), variables or {})
+    follower.follow_words(words, 0)
+    return Start(
+        tuple(dict.fromkeys(follower.programs)),
+        tuple(dict.fromkeys(follower.scripts)),
+        tuple(follower.assertions),
+        tuple(follower.fallbacks),
+    )
+
+
+class _Follower:
+    """Follows one start, and keeps what it meets."""
+
+    def __init__(self, places: Places, variables: Mapping[str, Value]) -> None:
+        self._places = places
+        self._variables = variables
+        self.programs: list[ProgramLink] = []
+        self.scripts: list[str] = []
+        self.assertions: list[Assertion] = []
+        self.fallbacks: list[Fallback] = []
+
+    def follow_words(self, words: Words, depth: int) -> None:
+        """Follow a command line. A GPU tool that is itself what the container runs fails with it."""
+        if not words or depth > _DEEPEST:
+            return
+        script = script_of(words, self._variables)
+        if len(script.commands) > 1:
+            self._follow_script(script.commands[1:], (), _has_errexit(words_of(script.commands[0])), depth)
+            return
+        self._note_checks(script.commands, errexit=True, fails=_code_fails)
+        self._follow_command(words, depth)
+
+    def _follow_command(self, words: Words, depth: int) -> None:
+        plain = [str(word) if isinstance(word, Text) else "" for word in words]
+        start = program_index(plain)
+        launch = launched(plain)
+        if launch is None:
+            if start < len(words):
+                self._follow_program(words[start:], depth)
+            return
+        target = words[launch.at]
+        if isinstance(target, Unknown):
+            return
+        behind = words[launch.at + 1 :]
+        if launch.form == "command":
+            self.follow_words(words[launch.at :], depth + 1)
+        elif launch.form == "shell-script":
+            self._follow_script_file(target, behind, _has_errexit(plain[start : launch.at]), depth)
+        elif launch.form in ("script", "module", "app"):
+            self._link(target, launch.form, plain[start : launch.at], behind)
+
+    def _follow_program(self, words: Words, depth: int) -> None:
+        """A program that no launcher starts: a Python file or a script by its path, or a console script by its name."""
+        word = words[0]
+        if isinstance(word, Unknown):
+            return
+        if word.endswith(".py"):
+            self._link(word, "script", [], words[1:])
+        elif "/" in word or word.endswith((".sh", ".bash")):
+            self._follow_script_file(word, words[1:], False, depth)
+        else:
+            self._link(word, "console script", [], words[1:])
+
+    def _link(self, target: Text, form: str, launcher: list[str], arguments: Words) -> None:
+        name = program_name(launcher[0]) if launcher else ""
+        found = self._places.find(target, form, name)
+        if found is not None:
+            optimized = any(re.fullmatch(r"-[A-Za-z]*O+[A-Za-z]*", word) for word in launcher)
+            how = f"{name} {target}".strip()
+            self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized))
+
+    # --- Scripts -------------------------------------------------------------------------------------------------------------
+
+    def _follow_script_file(self, word: Text, arguments: Words, errexit: bool, depth: int) -> None:
+        path = self._places.file(word)
+        source = self._places.files.source(path) if path else None
+        if path is None or source is None or path in self.scripts or not _is_script(source):
+            return
+        self.scripts.append(path)
+        script = read_script(source.cut(0, len(source.text)), self._variables)
+        self._follow_script(script.commands, arguments, errexit or _has_errexit(source.line(1).split()), depth)
+
+    def _follow_script(self, commands: Sequence[SimpleCommand], positional: Words, errexit: bool, depth: int) -> None:
+        """Follow a script's commands; `"$@"` in them stands for the words behind the script's own."""
+        self._note_checks(commands, errexit, self._fails)
+        for command in commands:
+            words = _with_positional(command.words, positional)
+            if words and depth < _DEEPEST and "substitution" not in command.block:
+                self._follow_command(words, depth + 1)
+
+    def _note_checks(self, commands: Sequence[SimpleCommand], errexit: bool, fails: Callable[[SimpleCommand], bool]) -> None:
+        checks = read_checks(commands, fails, errexit)
+        self.assertions.extend(checks.assertions)
+        self.fallbacks.extend(checks.fallbacks)
+
+    def _fails(self, command: SimpleCommand) -> bool:
+        """Whether a command is Python code, or a program that only checks, and ends where there is no GPU."""
+        launch = launched(words_of(command))
+        target = command.words[launch.at] if launch else None
+        if launch is None or not isinstance(target, Text) or launch.form not in ("script", "module"):
+            return _code_fails(command)
+        found = self._places.find(target, launch.form)
+        program = read_program(self._places.files, *found) if found else None
+        return program is not None and program.raises_without_cuda and not program.trains and not program.serves
+
+
+def _with_positional(words: Words, positional: Words) -> Words:
+    """The words with the script's own arguments for `"$@"`."""
+    found: list[Value] = []
+    for word in words:
+        if isinstance(word, Unknown) and word.raw in ("$@", "${@}", "$*"):
+            found.extend(positional)
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def _has_errexit(words: Sequence[str]) -> bool:
+    """Whether a shell's command line, or the first line of a script, sets `-e`."""
+    return any(re.fullmatch(r"-[a-z]*e[a-z]*", word) for word in words[1:])
+
+
+def _is_script(source: Source) -> bool:
+    """Whether a file is a shell script: by its first line where that names an interpreter, else by its name."""
+    first = source.line(1)
+    if not first.startswith("#!"):
+        return source.path.endswith((".sh", ".bash")) or "." not in source.path.rpartition("/")[2]
+    return any(is_shell(word) for word in first[2:].split()[:2])
+
+
+def _code_fails(command: SimpleCommand) -> bool:
+    """Whether a command is Python code (`python -c`) that ends where there is no GPU."""
+    launch = launched(words_of(command))
+    code = command.words[launch.at] if launch and launch.form == "code" else None
+    if not isinstance(code, Text):
+        return False
+    source = Source(code.location.path, code.encode())
+    tree = parse(source).tree
+    if tree is None:
+        return False
+    top = read_module(source, tree).top
+    return any(gate is Gate.RUNS for gate in [each.gate for each in top.assertions] + [each.gate for each in top.raising])

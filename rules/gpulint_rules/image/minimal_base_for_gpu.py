@@ -1,0 +1,48 @@
+"""GPU104: a GPU workload ships on a base that the injected driver cannot work in, or removes what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpulint.facts.loader import removed_loader_part
+from gpulint.model.stage import Stage
+from gpulint.project import Project
+from gpulint.project.stages import gpu_use, is_file_export, is_infrastructure_image, ships
+from gpulint.rule import Impact, Problem, Related, Rule, Severity
+from gpulint.source import Location, Text, Unknown
+
+LACKS = {
+    "musl": "musl in place of glibc, which the driver's libraries and every CUDA build are linked with",
+    "distroless": "no linker cache that the injected driver's libraries could be entered into",
+    "scratch": "no dynamic linker and no libraries at all",
+    "busybox": "no linker cache that the injected driver's libraries could be entered into",
+}
+
+
+def check(stage: Stage, project: Project) -> Iterator[Problem]:
+    """An error at the FROM of a minimal base, a warning at a RUN that removes the linker cache or its configuration."""
+    if not ships(stage, project) or is_infrastructure_image(stage, project):
+        return
+    reason = gpu_use(stage, project)
+    if reason is None:
+        return
+    related = (Related(reason.location, reason.says),)
+    base = stage.chain()[-1].base
+    kind = base.facts.minimal if base is not None and not isinstance(base.name, Unknown) else ""
+    if base is not None and kind and not is_file_export(stage, project):
+        message = f"this GPU workload ships on {base.shown}, which has {LACKS[kind]}: it finds no GPU"
+        yield Problem(base.location, message, Severity.ERROR, help="ship a glibc base, such as debian or ubuntu slim", related=related)
+    for place, word in _removals(stage):
+        message = f"this removes {word}, by which the injected driver's libraries are found: the GPU may stay unseen"
+        yield Problem(place, message, Severity.WARNING, help="keep it", related=related)
+
+
+def _removals(stage: Stage) -> Iterator[tuple[Location, str]]:
+    for run in (run for each in stage.chain() for run in each.runs):
+        for command in run.script.commands:
+            word = removed_loader_part([str(word) if isinstance(word, Text) else "" for word in command.words])
+            if word:
+                yield command.location, word
+
+
+RULE = Rule("GPU104", "minimal-base-for-gpu", Stage, (Severity.ERROR, Severity.WARNING), Impact.CPU_FALLBACK, check)

@@ -1,0 +1,64 @@
+"""GPU601: a program for a GPU can fall silently to CPU, and nothing on its start path asserts the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpulint.evidence import asserts_gpu_beside, has_gpu, is_gpu_container, says_cpu
+from gpulint.model.container import Container
+from gpulint.model.module import Fallback
+from gpulint.project import Project
+from gpulint.project.links import EntryPoint
+from gpulint.rule import Impact, Problem, Related, Rule, Severity
+
+HELP = "at its start, check that the GPU is there and raise an error that names what to look at"
+
+
+def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
+    """A warning where a GPU container runs the program or the file was named, a note where it is anybody's guess what runs it."""
+    fallback = _fallback(entry)
+    if fallback is None or _is_asserted(entry):
+        return
+    users = [container for container, _ in entry.containers if is_gpu_container(container, project)]
+    unchecked = [container for container in users if not asserts_gpu_beside(container)]
+    if users and not unchecked:
+        return
+    severity = _severity(entry, unchecked, project)
+    if severity is None:
+        return
+    program = entry.program
+    place = program.entry if program and program.entry else fallback.location
+    message = f"{entry.path} {fallback.then} where there is no GPU, and nothing on its start path stops it"
+    yield Problem(place, message, severity, help=HELP, related=tuple(_related(unchecked, fallback)))
+
+
+def _fallback(entry: EntryPoint) -> Fallback | None:
+    """Where the entry point goes on with the CPU: in a program that trains or serves, or in an entry script."""
+    program = entry.program
+    if program is None:
+        return next((fallback for _, start in entry.containers for fallback in start.fallbacks), None)
+    return program.fallbacks[0] if program.fallbacks and (program.trains or program.serves) else None
+
+
+def _is_asserted(entry: EntryPoint) -> bool:
+    program = entry.program
+    if program is not None and (program.asserts_gpu or program.raises_without_cuda):
+        return True
+    return bool(entry.containers) and all(start.assertions for _, start in entry.containers)
+
+
+def _severity(entry: EntryPoint, users: list[Container], project: Project) -> Severity | None:
+    if users and not any(says_cpu(container, project) for container, _ in entry.containers if not has_gpu(container)):
+        return Severity.WARNING
+    if entry.path in project.named or project.strict:
+        return Severity.WARNING
+    return Severity.NOTE if users or not entry.containers else None
+
+
+def _related(users: list[Container], fallback: Fallback) -> Iterator[Related]:
+    yield Related(fallback.location, f"here it {fallback.then}")
+    for container in users[:3]:
+        yield Related(container.location, "a GPU container runs it here")
+
+
+RULE = Rule("GPU601", "missing-startup-assertion", EntryPoint, (Severity.WARNING, Severity.NOTE), Impact.CPU_FALLBACK, check)
