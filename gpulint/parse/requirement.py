@@ -28,6 +28,11 @@ class Package(NamedTuple):
     from_index: Value | None = None
 
     @property
+    def shown(self) -> str:
+        """The requirement for a message: as written, known or not."""
+        return str(self.text) if isinstance(self.text, Text) else self.text.raw
+
+    @property
     def wheel(self) -> tuple[str, str] | None:
         """Name and version of the wheel that the requirement is the path or address of, from its file name; None where it is of none."""
         match = _WHEEL.search(self.text) if isinstance(self.text, Text) else None

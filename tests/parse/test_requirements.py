@@ -72,7 +72,7 @@ def test_python_package(text: str, name: str, extras: tuple[str, ...], specifier
 )
 def test_a_name_before_an_unknown_part_is_known(raw: str, name: str, specifier: str) -> None:
     package = python_package(unknown(raw))
-    assert (package.name, package.specifier) == (name, specifier)
+    assert (package.name, package.specifier, package.shown) == (name, specifier, raw)
     assert isinstance(package.text, Unknown)
 
 
