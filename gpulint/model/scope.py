@@ -15,7 +15,8 @@ from gpulint.source import Location, Text, Unknown, Value
 Words = tuple[Value, ...]
 
 _NOT_KNOWN = Unknown("", Location("", 0, 0, 0, 0))
-_PREDEFINED = frozenset(f"{where}{what}" for where in ("TARGET", "BUILD") for what in ("PLATFORM", "OS", "OSVERSION", "ARCH", "VARIANT"))
+_PLATFORM_PARTS = ("PLATFORM", "OS", "OSVERSION", "ARCH", "VARIANT")
+_PREDEFINED = frozenset({"TARGETSTAGE", *(f"{side}{part}" for side in ("TARGET", "BUILD") for part in _PLATFORM_PARTS)})
 
 
 class Outside(NamedTuple):
