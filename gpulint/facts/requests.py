@@ -44,7 +44,7 @@ def names_no_device(value: str) -> bool:
 
 
 def needs_other_devices(word: str) -> bool:
-    """Whether a device, mount or image shows that a container uses other devices of the host than accelerators, or runs containers itself."""
+    """Whether a device, mount or image shows that a container uses other devices of the host, or runs containers itself."""
     return any(re.fullmatch(row["pattern"], word) for row in table("requests")["other_devices"])
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpulint.parse.shell import split
 from gpulint.source import Piece, Text, Unknown, Value
 
 Variables = Mapping[str, Text]
@@ -37,6 +36,8 @@ class Interpolated(NamedTuple):
 
     def words(self) -> tuple[Value, ...]:
         """The shell words of the scalar, as Compose splits a command that is written as one string."""
+        from gpulint.parse.shell import split
+
         return tuple(self._known(word) for word in split(self.text))
 
     def fields(self, separator: re.Pattern[str]) -> tuple[Value, ...]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gpulint.model.container import ASPECTS, Container, Dialect, EnvVar, GpuRequest, Mount, Pod, RequestKind, Role, SharedMemory
+from gpulint.model.container import (
+    ASPECTS,
+    Container,
+    Dialect,
+    EnvVar,
+    GpuRequest,
+    Mount,
+    Pod,
+    RequestKind,
+    RequestState,
+    Role,
+    SharedMemory,
+)
 from gpulint.model.image import parse_image
 from gpulint.model.interpolation import expand_argument
 from gpulint.model.manifest import flag, text, value
@@ -102,7 +114,7 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         _name(site, node),
         node.location,
         image=None if image is None else parse_image(image),
-        role=role,
+        role=Role.MAIN if role is Role.LAUNCHER and any(map(_takes_cards, requests)) else role,
         entrypoint=_words(node, "command", env),
         arguments=_script(node) or _words(node, "args", env),
         working_directory=value(node, "workingDir"),
@@ -115,6 +127,11 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         open=pod.open | frozenset(_open_aspects(site, node)),
         pod=pod,
     )
+
+
+def _takes_cards(request: GpuRequest) -> bool:
+    """Whether a request has the scheduler hand out devices: a launcher or head that makes one works as well."""
+    return request.kind in (RequestKind.LIMIT, RequestKind.CLAIM) and request.state is RequestState.ASKED
 
 
 def _name(site: Site, node: Mapping) -> Value | None:

@@ -131,7 +131,7 @@ def misplaced_in_container(container: Mapping) -> Iterator[GpuRequest]:
 
 def _misplaced_resources(mapping: Mapping, paths: tuple[tuple[str, ...], ...], where: str) -> Iterator[GpuRequest]:
     for path in paths:
-        for entry in mapping.mapping(*path):
+        for entry in mapping.mapping(*path) if not path or path[0] in mapping else ():
             if gpu_resource(entry.key):
                 yield _misplaced(RequestKind.LIMIT, entry, where)
 

@@ -206,6 +206,7 @@ class _Neighbours:
     def __init__(self, files: dict[str, Services], stated: Iterable[tuple[str, ...]]) -> None:
         self._files = files
         self._sets = [frozenset(paths) for paths in stated]
+        self._aspects: dict[tuple[str, str], frozenset[str]] = {}
         self._folders: dict[str, list[str]] = {}
         for path in files:
             self._folders.setdefault(dirname(path), []).append(path)
@@ -214,8 +215,15 @@ class _Neighbours:
         """The aspects that a file outside the variant supplies for the service of its name."""
         paths = {other for path in variant.files for other in self._folders.get(dirname(path), ())}
         paths.update(*(paths_together for paths_together in self._sets if not paths_together.isdisjoint(variant.files)))
-        others = (self._files.get(path, {}).get(variant.service.key) for path in paths.difference(variant.files))
-        return frozenset(aspect for other in others if other for aspect in supplied_aspects(read_container(other)))
+        name = str(variant.service.key)
+        return frozenset(aspect for path in paths.difference(variant.files) for aspect in self._by(path, name))
+
+    def _by(self, path: str, name: str) -> frozenset[str]:
+        """The aspects that a file supplies for the service of a name."""
+        if (path, name) not in self._aspects:
+            service = self._files.get(path, {}).get(name)
+            self._aspects[path, name] = supplied_aspects(read_container(service)) if service else frozenset()
+        return self._aspects[path, name]
 
 
 def _container(reader: _Reader, variant: _Variant, neighbours: _Neighbours) -> Container:

@@ -34,8 +34,9 @@ _NESTING_LIMIT = 64
 class Resource:
     """One object as a kustomization builds it.
 
-    `names` are those it had and, last, has: a patch finds it by each of them. `images` are the entries that pin its images, the innermost first; `namespace` is what the kustomizations put it in. `open` names the
-    aspects that a patch which could not be read or applied may supply.
+    `names` are those it had and, last, has: a patch finds it by each of them. `images` are the entries that pin its images, the
+    innermost first; `namespace` is what the kustomizations put it in. `open` names the aspects that a patch which could not be read or
+    applied may supply.
     """
 
     root: Mapping

@@ -138,6 +138,12 @@ def test_roles(kind: str, spec: str, role: Role) -> None:
     assert found.role is role
 
 
+def test_a_head_that_takes_cards_works_as_well() -> None:
+    spec = "{containers: [{name: h, image: a, resources: {limits: {nvidia.com/gpu: 1}}}]}"
+    (found,) = containers(f"kind: RayCluster\nspec: {{headGroupSpec: {{template: {{spec: {spec}}}}}}}\n")
+    assert found.role is Role.MAIN
+
+
 def test_an_argo_template_is_one_pod_and_takes_fields_from_around_it() -> None:
     found = containers(
         """

@@ -145,7 +145,9 @@ def test_a_claim_that_no_container_uses() -> None:
 
 def test_a_workflow_declares_claims_for_its_templates() -> None:
     claims = "{resources: {claims: [{name: card}]}, image: a}"
-    text = f"kind: Workflow\nspec: {{resourceClaims: [{{name: card}}], templates: [{{container: {claims}}}, {{container: {{image: b}}}}]}}\n"
+    text = (
+        f"kind: Workflow\nspec: {{resourceClaims: [{{name: card}}], templates: [{{container: {claims}}}, {{container: {{image: b}}}}]}}\n"
+    )
     assert [[request.state for request in each.requests] for each in containers(text)] == [[ASKED], []]
 
 
