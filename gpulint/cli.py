@@ -37,7 +37,12 @@ class VerbOrPaths(click.Group):
             return super().main(*args, **kwargs)
         except GpulintError as error:
             click.echo(f"gpulint: {printable(str(error))}", err=True)
-            sys.exit(FAILED)
+        except (OSError, RecursionError, MemoryError, ValueError, TypeError, LookupError, AttributeError) as error:
+            if os.environ.get("GPULINT_TRACEBACK"):
+                raise
+            kind = type(error).__name__
+            click.echo(f"gpulint: failed with {kind}: {printable(str(error))}; this is a defect of gpulint, please report it", err=True)
+        sys.exit(FAILED)
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

@@ -113,7 +113,7 @@ def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
 
 
 def _crash(entry: Entry, node: object, error: Exception) -> Finding:
-    path = getattr(getattr(node, "location", None), "path", None) or getattr(node, "path", "")
+    path = str(getattr(getattr(node, "location", node), "path", "."))
     message = f"rule {entry.id} ({entry.name}) failed on this file: {type(error).__name__}: {error}; the other rules went on"
     return Finding(RULE_CRASHED, "rule-crashed", Problem(Location(path, 1, 1, 1, 1), message, Severity.ERROR))
 

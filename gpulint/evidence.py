@@ -14,7 +14,7 @@ from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hide
 from gpulint.facts.images import Need, cpu_word
 from gpulint.facts.resources import gpu_label, gpu_taint
 from gpulint.facts.workloads import infrastructure
-from gpulint.model.container import Container, RequestState, Role
+from gpulint.model.container import Container, Dialect, RequestKind, RequestState, Role
 from gpulint.project import Project
 from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
@@ -53,8 +53,13 @@ def asks_for_accelerator(container: Container) -> bool:
 
 
 def has_gpu(container: Container) -> bool:
-    """Whether the container itself asks for a GPU in a way that counts."""
-    return any(request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN) for request in container.requests)
+    """Whether the container itself asks for a GPU in a way that counts. A RuntimeClass is its pod's, and tells nothing of one among several."""
+    shared = container.dialect is Dialect.KUBERNETES and any(sibling.role is Role.MAIN for sibling in container.siblings)
+    return any(
+        request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN)
+        and not (shared and request.kind is RequestKind.RUNTIME)
+        for request in container.requests
+    )
 
 
 def wanted(container: Container, project: Project) -> tuple[Severity | None, tuple[Evidence, ...]]:
@@ -157,7 +162,7 @@ def _of_placement(container: Container) -> Iterator[Evidence]:
     if pod is None or any(sibling.role is Role.MAIN and sibling.location < container.location for sibling in container.siblings):
         return
     for label in pod.labels:
-        values = [str(value) for value in label.values if isinstance(value, Text)]
+        values: list[str | None] = [str(value) for value in label.values if isinstance(value, Text)]
         if any(gpu_label(label.key, value) for value in values or [None]):
             shown = f"{label.key}={values[0]}" if values else str(label.key)
             yield Evidence(Strength.EXPLICIT, Origin.PLACEMENT, label.key.location, f"its pod selects GPU nodes by {shown}")
@@ -190,7 +195,7 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
     if program is None:
         return
     if program.raises_without_cuda:
-        place = next(iter((*program.assertions, *program.raising))).location
+        place = program.raising[0].location if program.raising else program.assertions[0].location
         yield Evidence(Strength.STRONG, Origin.PROGRAM, place, f"its program {program.path} fails without CUDA")
     elif program.prefers_cuda and (program.trains or program.serves):
         strength = Strength.TRAINING if program.trains else Strength.SUPPORTING

@@ -87,6 +87,7 @@ def report(files: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(folder)
     with monkeypatch.context() as patch, _installed(HOUSE_PACK if f"{HOUSE_PACK}.py" in files else "", patch):
         result = CliRunner().invoke(cli, ["check", *CONCISE, *arguments], catch_exceptions=False)
+    assert result.exit_code < 2 or "GPU003" in result.stdout, result.output
     return result.stdout
 
 

@@ -269,13 +269,22 @@ def _vendor_of_word(word: str) -> str:
 def is_moving_tag(tag: str) -> bool:
     """Whether a tag names no version of the image and one of its words is one that moves: `latest`, `main`, `gpu`, `cuda12-latest`.
 
-    Versions of the platform (`py3`, `cuda12.4`, `ubuntu22.04`) are none of the image; a commit hash is one.
+    Versions of the platform (`py3`, `cuda12.4`, `ubuntu22.04`) are none of the image; a commit hash is one. Where nothing but a word for
+    the GPU moves, the version of the CUDA in it is enough: `vectoradd-cuda12.5` stays what it is.
     """
     rest = _platform_pattern().sub(" ", tag.lower())
     if re.search(r"\d", rest):
         return False
-    moving = words("images", "moving_words")
-    return any(word in moving for word in re.split(r"[^a-z]+", rest)) or bool(gpu_word(tag))
+    named = set(re.split(r"[^a-z]+", rest))
+    if named & _moving("branch"):
+        return True
+    names_variant = bool(named & _moving("variant")) or bool(gpu_word(tag))
+    return names_variant and not re.search(r"(?<![a-z])(?:cuda|cu|rocm)[-_.]?\d", tag.lower())
+
+
+@cache
+def _moving(kind: str) -> frozenset[str]:
+    return frozenset(word for row in table("images")["moving_words"] if row["kind"] == kind for word in row["words"])
 
 
 @cache

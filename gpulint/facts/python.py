@@ -136,6 +136,11 @@ def catches_missing_gpu(exception: str, raiser: str) -> bool:
     return any(raiser.startswith(one.rstrip("*")) for row in rows for one in row["raisers"])
 
 
+def is_driver_tool(raiser: str) -> bool:
+    """Whether a call asks the driver's own tools, which are not there where the driver is not."""
+    return any(raiser.startswith(one[:-1]) for row in table("python")["caught"] for one in row["raisers"] if one != "*")
+
+
 def is_handler(decorator: str) -> bool:
     """Whether a decorator gives its function to a framework, which calls it some time after the start."""
     return decorator.rpartition(".")[2] in words("python", "handlers")

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import ImageFacts, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, known
 
@@ -49,6 +50,17 @@ class ImageRef:
         """Whether a digest, or a tag that does not move, says which image it is. Raises UnknownValue where it cannot be known."""
         tag = known(self.tag)
         return self.digest is not None or (tag is not None and not is_moving_tag(tag))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the name, without account and registry and none of the facts' images, can only be that of an image built on the machine."""
+        return "/" not in self.repository and not self.name_facts.listed
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the facts say that no such image is on its registry."""
+        tag = known(self.tag)
+        return self.digest is None and cuda_repository(self.repository) and tag_state(tag).verdict == "missing"
 
     @property
     def shown(self) -> str:

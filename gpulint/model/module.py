@@ -173,10 +173,10 @@ class Module:
     """One Python file.
 
     `scopes` reads each scope when it is first asked for: following a program through a large file costs no more than the functions it
-    calls. `decorators` holds those of each decorated function, `variables` what is known of the top level's. `aliases` maps each imported name to its qualified name; `stars` are the modules whose every name is imported.
-
-    `starts` are the qualified names of what may be the function that the file starts with when it is run, the likeliest last: what the
-    last statement calls, of the main guard or of the file where it has none, and what is called main there.
+    calls. `decorators` holds those of each decorated function, `variables` what is known of the top level's. `aliases` maps each imported
+    name to its qualified name; `stars` are the modules whose every name is imported. `starts` are the qualified names of what may be the
+    function that the file starts with when it is run, the likeliest last: what the last statement calls, of the main guard or of the file
+    where it has none, and what is called main there.
     """
 
     path: str

@@ -65,12 +65,17 @@ class Outline:
                 name = prefix + statement.name
                 self.classes[name] = statement
                 prefix, owner = f"{name}.", name
-            pending.extend((child, prefix, owner) for child in reversed(list(nested(statement))))
+            if isinstance(statement, _COMPOUND):
+                pending.extend((child, prefix, owner) for child in reversed(list(_nested(statement))))
 
 
-def nested(statement: ast.stmt) -> Iterator[ast.stmt]:
+_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+_COMPOUND = tuple(kind for kind in ast.stmt.__subclasses__() if not set(_BODIES).isdisjoint(kind._fields))
+
+
+def _nested(statement: ast.stmt) -> Iterator[ast.stmt]:
     """The statements that stand directly in a compound one, in its bodies, handlers and cases."""
-    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+    for field in _BODIES:
         for child in getattr(statement, field, ()):
             if isinstance(child, ast.stmt):
                 yield child

@@ -142,6 +142,12 @@ class Notes:
         path = path_of(test)
         return path in self.optional or is_device_name(path) or is_gpu_name(path)
 
+    def _is_unrelated(self, test: ast.expr) -> bool:
+        """Whether a switch in a test, which is what cannot be known of it, is about something else than whether there is a GPU."""
+        operands = test.values if isinstance(test, ast.BoolOp) else [test]
+        named = ((path_of(each.left if isinstance(each, ast.Compare) else each), each) for each in operands)
+        return any(is_unrelated_switch(path) and not self.values.of(each).decided for path, each in named)
+
     # --- Variables -----------------------------------------------------------------------------------------------------------
 
     def lookup(self, path: str) -> Answer | None:
@@ -241,7 +247,7 @@ class Notes:
     def add_assertion(self, place: ast.expr | ast.stmt, kind: AssertionKind, subject: str, test: ast.expr, gate: Gate) -> None:
         """Note an assertion, unless a switch that it stands under asks for the GPU for another reason, such as a precision."""
         tests = (test, *(condition.test for condition in self._conditions))
-        if not any(map(_is_unrelated, tests)):
+        if not any(map(self._is_unrelated, tests)):
             self._assertions.append((Assertion(self.file.locate(place), kind, subject, gate), tuple(self._conditions)))
 
     def add_environment(self, write: EnvironmentWrite) -> None:
@@ -297,8 +303,3 @@ def joined(answers: Sequence[Answer]) -> Answer:
 def subject_of(answers: Sequence[Answer]) -> str:
     """What the first of the answers hangs on that hangs on anything; "" for none."""
     return next((answer.subject for answer in answers if answer.subject), "")
-
-
-def _is_unrelated(test: ast.expr) -> bool:
-    operands = test.values if isinstance(test, ast.BoolOp) else [test]
-    return any(is_unrelated_switch(path_of(operand)) for operand in operands)

@@ -50,12 +50,18 @@ class _Scopes(Mapping[str, Scope]):
         self.last = (inside or body)[-1] if inside or body else None
 
     def scope(self, name: str) -> Scope | None:
-        """The scope of that name; None where there is none, or where it is being read just now."""
+        """The scope of that name; None where there is none, or where it is being read just now.
+
+        A class's constructor is read before its other methods, since it makes the attributes that they use.
+        """
         definition = self.file.outline.functions.get(name)
         if name in self._read or definition is None:
             return self._read.get(name)
         if name in self._open or len(self._open) >= DEEPEST_CALL:
             return None
+        constructor = f"{definition.owner}.__init__"
+        if definition.owner and name != constructor:
+            self.scope(constructor)
         self._open.append(name)
         place = _name_location(self.file.source, definition.node)
         self._read[name] = read_scope(self.file, name, place, definition.node.body, definition)
@@ -77,12 +83,15 @@ class _Scopes(Mapping[str, Scope]):
 
 
 def _starts(scopes: _Scopes) -> tuple[str, ...]:
-    """What the last statement calls, of the main guard or of the file where it has none; behind it what is called main there."""
+    """What the last statement calls, of the main guard or of the file where it has none, and what is called main there.
+
+    Of a compound statement only what the file itself defines counts: the rest may be any detail of an inline program.
+    """
     calls = scopes[MAIN if MAIN in scopes else TOP].calls
-    if scopes.last is None:
-        return ()
-    last = [call.name for call in calls if call.location.line >= scopes.last.lineno]
-    return (*last, *(call.name for call in calls if re.split(r"[.:]", call.name)[-1] == "main"))
+    last = scopes.last
+    simple = isinstance(last, (ast.Expr, ast.Assign, ast.Raise))
+    names = [call.name for call in calls if last is not None and call.location.line >= last.lineno and (simple or call.name[0] == ":")]
+    return (*names, *(call.name for call in calls if re.split(r"[.:]", call.name)[-1] == "main"))
 
 
 def _read_class(outline: Outline, name: str, node: ast.ClassDef) -> ModuleClass:

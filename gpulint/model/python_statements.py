@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_gpu_name
+from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_driver_tool, is_gpu_name
 from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Scope
 from gpulint.model.python_choices import chosen, target_name
 from gpulint.model.python_expressions import REPORT, Expressions
@@ -32,12 +32,16 @@ def read_scope(file: FileContext, name: str, place: Location, body: Sequence[ast
 
 
 class _Arm(NamedTuple):
-    """One `if` or `elif`: its test without a GPU and which way it goes (None if both), how its body ends, and its own gate."""
+    """One `if` or `elif`: its test without a GPU and which way it goes (None if both), its own gate, and how its body ends.
+
+    `assumable` says that an assumption of what the test is about, such as that the device is the CPU, has not ended in an arm above.
+    """
 
     node: ast.If
     test: Answer
     lean: bool | None
     gate: Gate
+    assumable: bool
     ending: int = FALLS
 
     def gate_of(self, body: bool) -> Gate:
@@ -157,15 +161,13 @@ class _Statements:
 
     def _import(self, node: ast.Import | ast.ImportFrom, gate: Gate, _: Sequence[ast.stmt]) -> int:
         place = self._notes.file.locate(node)
-        for name in [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]:
-            then = import_raises(name)
+        for module in [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]:
+            then = import_raises(module)
             if then:
-                self._notes.add_raising(place, name, then, gate)
-        for name in dict.fromkeys([alias.name for alias in node.names] if isinstance(node, ast.Import) else []):
+                self._notes.add_raising(place, module, then, gate)
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [name for _, name in imported_names(node)]
+        for name in names:
             self._notes.add_import(Imported(name, place, gate))
-        if isinstance(node, ast.ImportFrom):
-            for _, name in imported_names(node):
-                self._notes.add_import(Imported(name, place, gate))
         return FALLS
 
     def _leave(self, _node: ast.stmt, _gate: Gate, _rest: Sequence[ast.stmt]) -> int:
@@ -228,9 +230,11 @@ class _Statements:
     def _if(self, node: ast.If, gate: Gate, rest: Sequence[ast.stmt]) -> int:
         """A chain of `if` and `elif` is read in a loop, so that its length costs no depth."""
         arms: list[_Arm] = []
+        assumable = True
         with self._notes.under():
             while True:
-                arms.append(self._arm(node, gate))
+                assumable = assumable and not (arms and self._judged(arms[-1].node.test)[1])
+                arms.append(self._arm(node, gate, assumable))
                 gate = arms[-1].gate_of(body=False)
                 if not (len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)):
                     break
@@ -243,11 +247,11 @@ class _Statements:
                 self._notes.add_condition(arm.node.test, False, arm.test)
         return ending
 
-    def _arm(self, node: ast.If, gate: Gate) -> _Arm:
+    def _arm(self, node: ast.If, gate: Gate, assumable: bool) -> _Arm:
         self._notes.gate = gate
         self._expressions.read(node.test, gate)
         test = self._values.of(node.test)
-        arm = _Arm(node, test, self._expressions.lean(node.test, test), gate)
+        arm = _Arm(node, test, self._expressions.lean(node.test, test), gate, assumable)
         self._notes.add_condition(node.test, True, test)
         arm = arm._replace(ending=self._block(node.body, arm.gate_of(body=True)))
         self._notes.add_condition(node.test, False, test)
@@ -256,7 +260,7 @@ class _Statements:
     def _judge(self, arm: _Arm, otherwise: int, rest: Sequence[ast.stmt]) -> int:
         """Note what an `if` means for a machine without a GPU, and give how it can end; `otherwise` is how its `else` ends."""
         test, lean = arm.test, arm.lean
-        if lean is None and (arm.ending | otherwise) & REFUSES:
+        if lean is None and arm.assumable and (arm.ending | otherwise) & REFUSES:
             test, lean = self._judged(arm.node.test)
         if lean is not None and test.subject and arm.gate is not Gate.NEVER:
             without, with_gpu = (arm.ending, otherwise) if lean else (otherwise, arm.ending)
@@ -304,7 +308,8 @@ class _Statements:
         cause = next(iter(causes), "raise" if ending == REFUSES else "")
         first = next((handler for handler in node.handlers if _catches(handler, self._names, causes or [""])), None)
         handled = self._handlers(node, first, gate, cause)
-        if first is not None and not handled & REFUSES and self._goes_on(node, first, rest):
+        little = len(node.body) <= LITTLE or (bool(causes) and all(map(is_driver_tool, causes)))
+        if first is not None and not handled & REFUSES and self._goes_on(node, first, rest, little):
             self._forgive(node, first, marks, rest)
             ending = handled if cause else ending
         if ending & FALLS and node.orelse:
@@ -322,9 +327,8 @@ class _Statements:
                 handled = ending if handler is first else handled
         return handled
 
-    def _goes_on(self, node: ast.Try, handler: ast.ExceptHandler, rest: Sequence[ast.stmt]) -> bool:
+    def _goes_on(self, node: ast.Try, handler: ast.ExceptHandler, rest: Sequence[ast.stmt], little: bool) -> bool:
         """Whether the program goes on from a handler: with the CPU, with an answer, or with what follows a `try` round little else."""
-        little = len(node.body) <= LITTLE
         return chosen(handler.body, self._names).cpu is not None or _is_probe(node, handler, rest) or (little and bool(rest))
 
     def _forgive(self, node: ast.Try, handler: ast.ExceptHandler, marks: Marks, rest: Sequence[ast.stmt]) -> None:

@@ -20,9 +20,9 @@ def parse_quantity(text: str) -> Fraction | None:
     if not match:
         return None
     number, suffix = Fraction(match["number"]), match["suffix"]
-    if suffix in _BINARY:
-        return number * 1024 ** _BINARY[suffix]
-    return number * Fraction(10) ** (_DECIMAL[suffix] if suffix else int(match["exponent"] or 0))
+    base, power = (1024, _BINARY[suffix]) if suffix in _BINARY else (10, _DECIMAL[suffix] if suffix else int(match["exponent"] or 0))
+    factor = Fraction(base ** abs(power))
+    return number * factor if power >= 0 else number / factor
 
 
 def whole_number_fault(text: str) -> str:

@@ -190,13 +190,15 @@ class _Resolver:
             return
         if node.kind in ("while", "for"):
             self._scope.undecide(node.assigned)
-        outer = self._scope.function
-        self._scope.function = node.function or outer
+        function, epoch = self._scope.function, self._scope.epoch
+        self._scope.function = node.function or function
         for section in node.sections:
             mark = self._scope.mark()
             self.run(section.nodes, (*block, section.label))
             self._scope.undo(mark)
-        self._scope.function = outer
+        self._scope.function = function
+        if node.kind in ("subshell", "substitution"):
+            self._scope.epoch = epoch
         if node.kind in ("if", "case"):
             self._scope.undecide(node.assigned)
 

@@ -28,6 +28,10 @@ class UnknownWord(Unknown):
         self.suffix = suffix
         self.many = many
 
+    def rest(self, start: int) -> UnknownWord:
+        """The word from an offset in its prefix on."""
+        return UnknownWord(self.raw[start:], self.location, self.prefix.cut(start, len(self.prefix)), self.suffix, self.many)
+
 
 ExpandedWord = Union[Text, UnknownWord]
 
@@ -50,7 +54,8 @@ class _Variable(NamedTuple):
 class Scope:
     """The variables as they stand at one point of the script.
 
-    Changes are kept in a journal, so that leaving a branch costs what was changed in it.
+    Changes are kept in a journal, so that leaving a branch costs what was changed in it. `epoch` counts how often the script may have
+    set any name: what it set before is then undecided.
     """
 
     def __init__(self, names: Names, outside: Mapping[str, Value]) -> None:
@@ -59,7 +64,7 @@ class Scope:
         self._outside = {name: value for name, value in outside.items() if isinstance(value, Text)}
         self._variables = {name: _Variable(value, 0, float("inf")) for name, value in self._outside.items()}
         self._journal: list[tuple[str, _Variable | None]] = []
-        self._epoch = 0
+        self.epoch = 0
         self._brought = 0
 
     def get(self, name: str) -> Value | None:
@@ -71,7 +76,7 @@ class Scope:
         if variable is None:
             return UNDECIDED if self.function and 0 in setters else None
         changes = self._names.counts.get(name, 0) + (name in self._outside)
-        if variable.epoch < self._epoch or (variable.function != self.function and changes > 1):
+        if variable.epoch < self.epoch or (variable.function != self.function and changes > 1):
             return UNDECIDED
         return variable.value
 
@@ -82,11 +87,11 @@ class Scope:
 
     def put(self, name: str, value: Value) -> None:
         self._journal.append((name, self._variables.get(name)))
-        self._variables[name] = _Variable(value, self.function, self._epoch)
+        self._variables[name] = _Variable(value, self.function, self.epoch)
 
     def forget(self) -> None:
         """Take every variable that the script has set as undecided."""
-        self._epoch += 1
+        self.epoch += 1
 
     def mark(self) -> int:
         return len(self._journal)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gpulint.parse.compose_nodes import Composer, Event, Mark, SyntaxProblem
 from gpulint.parse.json import as_yaml, is_json
 from gpulint.parse.nodes import EMPTY_MAPPING, EMPTY_SEQUENCE, NOWHERE, Entry, Mapping, Node, Scalar, Sequence
-from gpulint.parse.yaml_problems import explain, has_conflict, is_past_a_bound, looks_templated, with_hint
+from gpulint.parse.yaml_problems import explain, has_conflict, is_past_a_bound, looks_templated
 from gpulint.source import Location, Source
 
 __all__ = [
@@ -42,8 +42,9 @@ MAX_SECOND_OPINION = 20_000
 MAX_DIRECTIVES = 100
 """Directives before a document. The C parser compares each with all before it."""
 
-_MARKER = re.compile(r"^(?:---|\.\.\.)(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n]*)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
+_DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _OTHER_LINE_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
 
@@ -82,8 +83,8 @@ def documents(source: Source) -> list[Part]:
         prologue = _PROLOGUE.match(source.text, start, end)
         if prologue is None or prologue.end() < end:
             parts.append(Part(begin, end))
-        elif "%" in prologue[0]:
-            continue
+        elif _DIRECTIVE.search(prologue[0]):
+            continue  # What is declared here holds for the next document.
         begin = end
     return parts
 
@@ -91,9 +92,9 @@ def documents(source: Source) -> list[Part]:
 def _between_markers(text: str) -> Iterator[tuple[int, int]]:
     """The pieces of a text that `---` begins and `...` ends."""
     start = 0
-    for marker in _MARKER.finditer(text):
+    for marker in _MARKER.finditer("\n" + text):
         end = marker.start()
-        if marker[0] == "...":
+        if marker[1] == "...":
             end = text.find("\n", end) + 1 or len(text)
         if end > start:
             yield start, end
@@ -123,8 +124,10 @@ class _Reader:
     def __init__(self, source: Source, text: str) -> None:
         self.documents: list[Document] = []
         self.problems: list[SyntaxProblem] = []
-        self._source = source
+        self._path = source.path
         self._text = text
+        self._line = 1
+        self._counted = 0
         self._composer = Composer(source.path)
         self._second_opinion_left = MAX_SECOND_OPINION
 
@@ -133,23 +136,33 @@ class _Reader:
 
     def read(self, part: Part) -> None:
         text = self._text[part.start : part.end]
-        first_line, _ = self._source.position(part.start)
+        first_line = self._line_of(part.start)
         try:
             roots = self._roots(_events(text), text, first_line)
         except Exception as error:
             roots = [] if is_past_a_bound(error) else self._second_opinion(text, first_line)
             if not roots:
-                self.problems.append(explain(error, self._source.path, text, first_line))
-        if roots:
-            end = part.start + len(text.rstrip())
-            location = self._source.location(part.end - len(text.lstrip()), end)
-            self.documents.extend([Document(root, location) for root in roots])
+                self.problems.append(explain(error, self._path, text, first_line))
+        self.documents.extend([Document(root, self._location(text, first_line)) for root in roots])
+
+    def _line_of(self, offset: int) -> int:
+        """The line of an offset. The offsets asked for grow, so that each line is counted once."""
+        self._line += self._text.count("\n", self._counted, offset)
+        self._counted = offset
+        return self._line
+
+    def _location(self, text: str, first_line: int) -> Location:
+        """The place of a part without the blanks around it."""
+        start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+        lines = (first_line + text.count("\n", 0, offset) for offset in (start, end))
+        columns = (offset - text.rfind("\n", 0, offset) for offset in (start, end))
+        return Location(self._path, next(lines), next(columns), next(lines), next(columns))
 
     def _roots(self, events: Iterable[Event], text: str, first_line: int) -> list[Node | None]:
         if ("\r" in text or not text.isascii()) and _OTHER_LINE_BREAK.search(text):
             events = _with_our_lines(events, text)
         roots = list(self._composer.roots(events, text, first_line))
-        self.problems.extend(with_hint(problem, text) for problem in self._composer.problems)
+        self.problems.extend(self._composer.problems)
         return roots
 
     def _second_opinion(self, text: str, first_line: int) -> list[Node | None]:

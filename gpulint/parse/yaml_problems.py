@@ -14,6 +14,7 @@ _CONTROL_CHARACTER = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 _INDENTATION = "the line fits neither the indentation of the lines above nor the form of what stands there"
 _UNCLOSED_QUOTE = "the quote that opens here is never closed"
+_TAB = "a tab stands where YAML takes only spaces"
 
 _SENTENCES = {
     "mapping values are not allowed in this context": "a `key: value` cannot begin here: check the indentation, or quote the text",
@@ -25,12 +26,12 @@ _SENTENCES = {
     "did not find expected <document start>": "the document has ended before this text: begin the next one with `---`",
     "found unexpected document indicator": _UNCLOSED_QUOTE,
     "found character that cannot start any token": "a value cannot begin with this character: quote it",
-    "found a tab character that violates indentation": "a tab stands where only spaces may indent",
-    "found a tab character where an indentation space is expected": "a tab stands where only spaces may indent",
+    "found a tab character that violates indentation": _TAB,
+    "found a tab character where an indentation space is expected": _TAB,
     "found unknown escape character": "no such escape exists in double quotes: write the backslash twice, or use single quotes",
     "found invalid Unicode character escape code": "the escape names no character",
     "did not find expected hexdecimal number": "the escape lacks its hexadecimal digits",
-    "did not find expected alphabetic or numeric character": "`*` begins an alias and `&` an anchor, and no name follows: quote the text",
+    "did not find expected alphabetic or numeric character": "`*` and `&` begin the name of an anchor, and this is none: quote the text",
     "did not find expected comment or line break": "no text may follow the `|` or `>` of a block of text on its own line",
     "found undefined tag handle": "the tag's prefix is not declared in this document",
 }
@@ -67,14 +68,7 @@ def explain(error: Exception, path: str, text: str, first_line: int) -> SyntaxPr
     if isinstance(error, RefusedError):
         return error.problem
     message, offset = _reason(error, text)
-    return with_hint(SyntaxProblem(message, _rest_of_line(path, text, first_line, offset)), text)
-
-
-def with_hint(problem: SyntaxProblem, text: str) -> SyntaxProblem:
-    """The problem, which says so where the text it was found in looks like a template."""
-    if not looks_templated(text):
-        return problem
-    return SyntaxProblem(f"{problem.message}; it looks like a template that has to be rendered first", problem.location)
+    return SyntaxProblem(message, _rest_of_line(path, text, first_line, offset))
 
 
 def _reason(error: Any, text: str) -> tuple[str, int]:
@@ -82,8 +76,6 @@ def _reason(error: Any, text: str) -> tuple[str, int]:
     character = _CONTROL_CHARACTER.search(text)
     if character:
         return f"the control character U+{ord(character[0]):04X} is not allowed", character.start()
-    if is_past_a_bound(error):
-        return f"the document nests deeper than {MAX_DEPTH} levels", error.problem_mark.index
     problem: str = getattr(error, "problem", None) or str(error)
     mark: Mark | None = getattr(error, "problem_mark", None)
     context: Mark | None = getattr(error, "context_mark", None)
@@ -94,11 +86,13 @@ def _reason(error: Any, text: str) -> tuple[str, int]:
 
 
 def _sentence(problem: str, text: str, offset: int) -> str:
+    if "nesting" in problem:
+        return f"the document nests deeper than {MAX_DEPTH} levels"
     before = text[text.rfind("\n", 0, offset) + 1 : offset]
     if _SENTENCES.get(problem) is _INDENTATION and before.strip(" -"):
         return "the value has ended before this text: quote the whole of it"
     if problem == "found character that cannot start any token" and text[offset : offset + 1] == "\t":
-        return "a tab stands where only spaces may indent"
+        return _TAB
     return _SENTENCES.get(problem, f"this is not YAML: {problem}")
 
 

@@ -10,7 +10,6 @@ from gpulint.discover import Kind
 from gpulint.model.container import Container, RequestState
 from gpulint.model.machines import Machines
 from gpulint.parse.yaml_problems import looks_templated
-from gpulint.project.commands import CommandLines, read_command_lines
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
 from gpulint.rule import Problem, Severity
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from gpulint.model.image import ImageRef
     from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
+    from gpulint.project.commands import Started
     from gpulint.project.links import EntryPoint
     from gpulint.project.programs import Program
     from gpulint.project.starts import Start
@@ -71,9 +71,11 @@ class Project:
     # --- Containers -------------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def command_lines(self) -> CommandLines:
+    def started(self) -> Started:
         """What the scripts, Makefiles and CI files build and start."""
-        return read_command_lines(self.tree, self.relevance.scripts)
+        from gpulint.project.commands import Started, read_started
+
+        return read_started(self.tree, self.relevance.scripts) if self.relevance.scripts else Started()
 
     @cached_property
     def _services(self) -> tuple[Container, ...]:
@@ -81,14 +83,14 @@ class Project:
             return ()
         from gpulint.project.compose import compose_containers
 
-        return compose_containers(self.tree, self.command_lines.together)
+        return compose_containers(self.tree, self.relevance.compose_files, self.started.together)
 
     @cached_property
     def builds(self) -> Builds:
         """The links from images to the Dockerfiles that build them here."""
         from gpulint.project.builds import Builds
 
-        return Builds(self.tree, self.command_lines.builds, self._services)
+        return Builds(self.tree, self.started.builds, self._services)
 
     @cached_property
     def _pods(self) -> tuple[Container, ...]:
@@ -102,7 +104,7 @@ class Project:
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """Everything that starts a container, in its effective form."""
-        return (*self._services, *self._pods, *self.command_lines.containers)
+        return (*self._services, *self._pods, *self.started.containers)
 
     def build_of(self, container: Container) -> Built | None:
         """How the container's image is built here, where it is."""

@@ -9,7 +9,7 @@ from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.model.container import Container
-from gpulint.model.image import ImageRef
+from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
 from gpulint.project.tree import Tree
 from gpulint.source import Location, Text, Unknown, Value
@@ -70,7 +70,8 @@ class Builds:
         """A command's paths count from where it is run: the root, or the folder of its script. Where both fit, neither is certain."""
         folders = ("", dirname(build.location.path))
         found = {self._located(folder, build.context, build.dockerfile, folder) for folder in folders} - {None}
-        return self._recipe(build.names, found.pop() if len(found) == 1 else None, build.target, build.location)
+        names = tuple(parse_image(name) for name in build.names)
+        return self._recipe(names, found.pop() if len(found) == 1 else None, build.target, build.location)
 
     def _of_service(self, container: Container) -> Recipe | None:
         """A service's context counts from its file, its Dockerfile from the context."""

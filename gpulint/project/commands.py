@@ -2,18 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from posixpath import dirname
 from typing import NamedTuple
 
+from gpulint.discover import Kind
+from gpulint.model.command import CommandLines, ComposeCall, ImageBuild, read_commands
 from gpulint.model.container import Container
+from gpulint.model.script import read_script
+from gpulint.project.tree import Tree
+from gpulint.source import Source, Text
 
 
-class CommandLines(NamedTuple):
+class Started(NamedTuple):
     """The containers that commands start, the images that they build, and the lists of Compose files that they run together."""
 
     containers: tuple[Container, ...] = ()
-    builds: tuple[object, ...] = ()
+    builds: tuple[ImageBuild, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
 
 
-def read_command_lines(tree, paths):  # type: ignore
-    return CommandLines()
+def read_started(tree: Tree, paths: Iterable[str]) -> Started:
+    """Everything that the commands in these files start and build."""
+    lines = [each for path in paths for each in _lines(tree, path)]
+    calls = [call for each in lines for call in each.compose_calls]
+    together = tuple(dict.fromkeys(filter(None, (_files(call, tree) for call in calls))))
+    containers = tuple(container for each in lines for container in each.containers)
+    return Started(containers, tuple(build for each in lines for build in each.builds), together)
+
+
+def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
+    source, kind = tree.source(path), tree.kind(path)
+    if source is None:
+        return
+    if kind is Kind.SHELL:
+        yield read_commands(read_script(source.cut(0, len(source.text)), {}))
+    elif kind is Kind.MAKEFILE:
+        yield from _of_makefile(source)
+    else:
+        yield from _of_pipeline(tree, path, kind)
+
+
+def _of_makefile(source: Source) -> Iterator[CommandLines]:
+    from gpulint.parse.makefile import parse
+
+    return (read_commands(recipe.script, "make") for recipe in parse(source))
+
+
+def _of_pipeline(tree: Tree, path: str, kind: Kind | None) -> Iterator[CommandLines]:
+    """The commands of a CI file, and the containers and builds of its own keys."""
+    return iter(())
+
+
+def _files(call: ComposeCall, tree: Tree) -> tuple[str, ...]:
+    """The files of a Compose call as paths: from its project directory, else from the root, else from the folder of its script."""
+    names = [str(name) for name in call.files if isinstance(name, Text)]
+    if len(names) < 2 or len(names) != len(call.files):
+        return ()
+    folder = call.project_directory
+    bases = [f"{folder}/"] if isinstance(folder, Text) else ["", f"{dirname(call.location.path)}/"]
+    for base in bases:
+        paths = [tree.resolve(base.lstrip("/"), name) for name in names]
+        if all(path in tree for path in paths if path) and all(paths):
+            return tuple(path for path in paths if path)
+    return ()

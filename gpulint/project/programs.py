@@ -171,10 +171,13 @@ class _Path:
         """Run the modules that a scope certainly imports, as far as they speak of a GPU by their words."""
         for imported in scope.imports:
             if imported.gate is Gate.RUNS:
-                for path in self._names.imported(module, imported.name):
-                    other = self._names.relevant(path)
-                    if other is not None:
-                        self._import(other, reach, depth)
+                self._import_named(module, imported.name, reach, depth)
+
+    def _import_named(self, module: Module, name: str, reach: _Reach, depth: int) -> None:
+        for path in self._names.imported(module, name):
+            other = self._names.relevant(path)
+            if other is not None:
+                self._import(other, reach, depth)
 
     def _serve(self, module: Module) -> None:
         """What a server or another framework calls: decorated functions and classes, and the classes that model servers start."""
@@ -215,6 +218,8 @@ class _Path:
             found = self._names.find(module, call.name)
             if found is not None:
                 self._enter(found, reach.through(call.gate, call.caught), depth + 1)
+            elif call.handed:
+                self._import_named(module, call.name, reach, depth)
             elif call.name.startswith(":"):
                 self._note_method(call.name.rpartition(".")[2], reach.through(call.gate, call.caught))
 
@@ -307,13 +312,15 @@ class _Resolver:
         self._modules = modules
         self._roots = roots
         self._cache: dict[tuple[str, str], _Found | None] = {}
+        self._relevant: dict[str, Module | None] = {}
 
     def relevant(self, path: str) -> Module | None:
         """The module at a path, where it says anything of a GPU by its words; None else, so that it need not be parsed."""
-        source = self._modules.source(path)
-        if source is None or not any(anchor in source.lowered for anchor in anchors()):
-            return None
-        return self._modules.module(path)
+        if path not in self._relevant:
+            source = self._modules.source(path)
+            speaks = source is not None and any(anchor in source.lowered for anchor in anchors())
+            self._relevant[path] = self._modules.module(path) if speaks else None
+        return self._relevant[path]
 
     def imported(self, module: Module, name: str) -> Iterator[str]:
         """The files of the repository that an import of this name runs: the packages on the way, and the module itself."""
@@ -360,9 +367,9 @@ class _Resolver:
         if len(parts) > 1 and ".".join(parts[:-1]) in module.classes:
             return self.method(_Found(module, kind=module.classes[".".join(parts[:-1])]), parts[-1], depth)
         first, rest = parts[0], list(parts[1:])
-        known = module.variables.get(first)
+        known = module.scopes[first].returned if rest and first in module.scopes else module.variables.get(first)
         onward = module.aliases.get(first, "") or (known.made_by if known and rest else "")
-        if onward:
+        if onward and onward != f":{name}":
             return self.find(module, ".".join([onward, *rest]), depth + 1)
         stars = (self.find(module, f"{star}.{name}", depth + 1) for star in module.stars)
         return next(filter(None, stars), None)

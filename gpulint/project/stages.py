@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpulint.facts.commands import gpu_argument, gpu_program
+from gpulint.facts.commands import gpu_argument, gpu_program, launched, program_name
 from gpulint.facts.images import Need
 from gpulint.facts.packages import compiles_at_run_time, package_facts
 from gpulint.facts.workloads import infrastructure
@@ -15,6 +15,7 @@ from gpulint.model.image import ImageRef
 from gpulint.model.stage import Copy, Stage
 from gpulint.project import Project
 from gpulint.project.context import likely_context, shows_compilation
+from gpulint.project.entrypoint import own_commands
 from gpulint.source import Location, Text, Unknown, Value
 
 _DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
@@ -32,6 +33,20 @@ def ships(stage: Stage, project: Project) -> bool:
     """Whether the stage is what is run: the last of its Dockerfile, or one that a build asks for by name."""
     name = stage.name
     return stage.is_last or any(name is not None and name.lower() == target.lower() for target in project.builds.targets(stage.path))
+
+
+def runs_a_program(stage: Stage, project: Project) -> bool:
+    """Whether the stage ships and a program of its own runs in it: by its command, or by that of a container here. A shell is none, since
+    what is typed into it is not known."""
+    if not ships(stage, project):
+        return False
+    commands = [_words((*(stage.entrypoint or ()), *(stage.command or ())))]
+    commands += [_words(command) for container in project.containers_of(stage) for command in own_commands(container)]
+    return any(command and not _is_shell_alone(command) for command in commands)
+
+
+def _is_shell_alone(command: list[str]) -> bool:
+    return program_name(command[0]) == program_name("sh") and not launched(command)
 
 
 def gpu_base(stage: Stage) -> Reason | None:
@@ -55,7 +70,7 @@ def _gpu_packages(stage: Stage) -> Iterator[Reason]:
             for package in install.packages:
                 facts = package_facts(package.name, package.extras, package.specifier)
                 if facts and facts.implies == "nvidia-gpu":
-                    yield Reason(package.location, f"installs {package.text}")
+                    yield Reason(package.location, f"installs {package.shown}")
 
 
 def gpu_use(stage: Stage, project: Project) -> Reason | None:
@@ -92,8 +107,9 @@ def _origin(copy: Copy, stage: Stage, project: Project) -> Stage | None:
 
 def _is_static(stage: Stage) -> bool:
     """Whether what the stage builds is linked statically, without C: such a program loads no CUDA library."""
-    settings = (assignment for run in stage.runs for command in run.script.commands for assignment in command.assignments)
-    values = {str(setting.name): setting.value for setting in (*stage.env, *settings)}
+    values: dict[str, Value | None] = {str(variable.name): variable.value for variable in stage.env}
+    for run in stage.runs:
+        values.update((str(name), value) for command in run.script.commands for name, value, _ in command.assignments)
     value = values.get("CGO_ENABLED")
     return isinstance(value, Text) and value == "0"
 

@@ -78,7 +78,7 @@ def read_start(
     follower = _Follower(Places(files, working_directory, mapped), variables or {})
     follower.follow_words(words, 0)
     return Start(
-        tuple(dict.fromkeys(follower.programs)),
+        tuple({link.location: link for link in follower.programs}.values()),
         tuple(dict.fromkeys(follower.scripts)),
         tuple(follower.assertions),
         tuple(follower.fallbacks),

@@ -117,6 +117,7 @@ def test_expansions_of_what_the_script_does_not_set(text: str, expected: list[st
         ("X=b; source ./c; a $X", ["a", "??$X"]),
         ('X=b; eval "$c"; a $X', ["a", "??$X"]),
         ("source ./c; X=b; a $X", ["a", "b"]),
+        ("X=b; y=$(source ./c); a $X", ["a", "b"]),
         ("X=b; (X=c); a $X", ["a", "b"]),
         ("X=b; { X=c; }; a $X", ["a", "c"]),
         ("X=b; y=$(X=c); a $X", ["a", "b"]),

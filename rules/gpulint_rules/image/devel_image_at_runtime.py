@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpulint.model.stage import Stage
 from gpulint.project import Project
-from gpulint.project.stages import compiles_gpu_code, is_base_of_others, is_for_developers, ships
+from gpulint.project.stages import compiles_gpu_code, is_base_of_others, is_for_developers, runs_a_program
 from gpulint.rule import Impact, Problem, Rule, Severity
 from gpulint.source import Unknown
 
@@ -14,7 +14,7 @@ from gpulint.source import Unknown
 def check(stage: Stage, project: Project) -> Iterator[Problem]:
     """A warning at the FROM that names the devel image, unless the stage compiles GPU code at run time."""
     base = stage.chain()[-1].base
-    if base is None or isinstance(base.name, Unknown) or not ships(stage, project):
+    if base is None or isinstance(base.name, Unknown) or base.is_missing or not runs_a_program(stage, project):
         return
     twin = base.facts.runtime_tag
     if twin is None or is_for_developers(stage) or is_base_of_others(stage, project):

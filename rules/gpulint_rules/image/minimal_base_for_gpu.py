@@ -12,15 +12,16 @@ from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Location, Text, Unknown
 
 LACKS = {
-    "musl": "musl in place of glibc, which the driver's libraries and every CUDA build are linked with",
-    "distroless": "no linker cache that the injected driver's libraries could be entered into",
-    "scratch": "no dynamic linker and no libraries at all",
-    "busybox": "no linker cache that the injected driver's libraries could be entered into",
+    "musl": ("musl in place of glibc, which the driver's libraries and every CUDA build are linked with", Severity.ERROR),
+    "scratch": ("no dynamic linker and no libraries at all", Severity.ERROR),
+    "distroless": ("no ldconfig: container toolkits before the end of 2025 cannot enter the driver's libraries there", Severity.WARNING),
+    "busybox": ("no ldconfig: container toolkits before the end of 2025 cannot enter the driver's libraries there", Severity.WARNING),
 }
 
 
 def check(stage: Stage, project: Project) -> Iterator[Problem]:
-    """An error at the FROM of a minimal base, a warning at a RUN that removes the linker cache or its configuration."""
+    """An error at the FROM of a base that no CUDA build runs on, a warning at one that only newer toolkits serve, and at a RUN that removes
+    the linker cache or its configuration."""
     if not ships(stage, project) or is_infrastructure_image(stage, project):
         return
     reason = gpu_use(stage, project)
@@ -30,8 +31,10 @@ def check(stage: Stage, project: Project) -> Iterator[Problem]:
     base = stage.chain()[-1].base
     kind = base.facts.minimal if base is not None and not isinstance(base.name, Unknown) else ""
     if base is not None and kind and not is_file_export(stage, project):
-        message = f"this GPU workload ships on {base.shown}, which has {LACKS[kind]}: it finds no GPU"
-        yield Problem(base.location, message, Severity.ERROR, help="ship a glibc base, such as debian or ubuntu slim", related=related)
+        lack, severity = LACKS[kind]
+        outcome = "it finds no GPU" if severity is Severity.ERROR else "the program may find no GPU"
+        message = f"this GPU workload ships on {base.shown}, which has {lack}; {outcome}"
+        yield Problem(base.location, message, severity, help="ship a glibc base, such as debian or ubuntu slim", related=related)
     for place, word in _removals(stage):
         message = f"this removes {word}, by which the injected driver's libraries are found: the GPU may stay unseen"
         yield Problem(place, message, Severity.WARNING, help="keep it", related=related)

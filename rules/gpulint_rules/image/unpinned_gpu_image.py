@@ -26,7 +26,7 @@ def check(image: ImageRef, project: Project) -> Iterator[Problem]:
         yield from _of_cuda(image, project.strict)
     elif not image.is_pinned:
         what = "has no tag" if tag is None else f"has the tag {tag}, which moves"
-        message = f"{image.shown} {what}: the next pull may bring another CUDA than the driver or the code can use"
+        message = f"{image.shown} {what}: the next pull may bring a build that asks for another driver or does without the GPU"
         yield Problem(image.location, message, Severity.WARNING, help="write the tag of one release, or a digest")
     elif project.strict:
         yield _without_digest(image)
@@ -50,7 +50,7 @@ def _without_digest(image: ImageRef) -> Problem:
 def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     """Whether the image is one for GPUs by the facts or its tag, or runs where a GPU is asked for and is not known to be without."""
     facts = image.facts
-    if facts.infrastructure or facts.vendor == "google":
+    if facts.infrastructure or facts.vendor in ("google", "aws") or image.is_local:
         return False
     if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word:
         return True

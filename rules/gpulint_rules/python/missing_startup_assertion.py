@@ -28,7 +28,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
         return
     program = entry.program
     place = program.entry if program and program.entry else fallback.location
-    message = f"{entry.path} {fallback.then} where there is no GPU, and nothing on its start path stops it"
+    message = f"{entry.path} {_outcome(fallback)} where there is no GPU, and nothing on its start path stops it"
     yield Problem(place, message, severity, help=HELP, related=tuple(_related(unchecked, fallback)))
 
 
@@ -55,8 +55,12 @@ def _severity(entry: EntryPoint, users: list[Container], project: Project) -> Se
     return Severity.NOTE if users or not entry.containers else None
 
 
+def _outcome(fallback: Fallback) -> str:
+    return fallback.then or "takes the CPU"
+
+
 def _related(users: list[Container], fallback: Fallback) -> Iterator[Related]:
-    yield Related(fallback.location, f"here it {fallback.then}")
+    yield Related(fallback.location, f"here it {_outcome(fallback)}")
     for container in users[:3]:
         yield Related(container.location, "a GPU container runs it here")
 

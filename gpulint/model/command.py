@@ -1,0 +1,349 @@
+"""Commands that start containers, build images or bring Compose files together: `docker run`, `docker build`, `docker compose -f`.
+
+Read from the simple commands of a script, whatever file it stands in; podman and nerdctl are read as their own flags say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpulint.facts.commands import program_index
+from gpulint.facts.docker_cli import Program, appends_words, flags, names_image, program, sub_command
+from gpulint.model.container import Command, Container, Dialect, EnvVar
+from gpulint.model.image import parse_image
+from gpulint.model.options import Option, OptionReader, UnknownFlagError
+from gpulint.model.requests import runtime_request
+from gpulint.model.run_options import RunOptions, environment_variable
+from gpulint.parse.shell import Redirect, Script, SimpleCommand, UnknownWord, parse
+from gpulint.source import Location, Text, Unknown, Value
+
+
+@dataclass(frozen=True, eq=False)
+class RunCommand(Command):
+    """A `docker run` with its options as they are written, in their order."""
+
+    options: tuple[Option, ...] = ()
+
+
+class ImageBuild(NamedTuple):
+    """A command or CI step that builds an image.
+
+    `names` are its tags; context and Dockerfile are as written, both relative to the folder in which the command runs, and None where
+    it names none (the Dockerfile is then the context's own). `pushed` where the same command pushes it. `open` where a variable
+    that is not known may bring further options.
+    """
+
+    names: tuple[Value, ...]
+    dockerfile: Value | None
+    context: Value | None
+    target: Value | None
+    arguments: tuple[EnvVar, ...]
+    location: Location
+    pushed: bool = False
+    open: bool = False
+
+
+class ComposeCall(NamedTuple):
+    """A `docker compose` command: the files that it reads together, none where it reads those that lie there by default.
+
+    `action` is its sub-command; `services` are those that it names, none for all. Files are relative to `project_directory` where it
+    is given, else to the folder in which the command runs.
+    """
+
+    action: Value
+    files: tuple[Value, ...]
+    services: tuple[Value, ...]
+    profiles: tuple[Value, ...]
+    project_directory: Value | None
+    location: Location
+
+
+class CommandLines(NamedTuple):
+    """What the commands of a script start, build and bring together, each in file order."""
+
+    containers: tuple[Container, ...] = ()
+    builds: tuple[ImageBuild, ...] = ()
+    compose_calls: tuple[ComposeCall, ...] = ()
+
+
+def read_commands(script: Script, context: str = "shell") -> CommandLines:
+    """The containers, image builds and Compose calls of a script. `context` says where it stands: shell, make, github or gitlab."""
+    containers: list[Container] = []
+    builds: list[ImageBuild] = []
+    calls: list[ComposeCall] = []
+    for line in _lines(script):
+        if line.command == "run":
+            containers += _containers(line, context)
+        elif line.command == "build":
+            builds += _builds(line)
+        else:
+            calls += _compose_calls(line)
+    return CommandLines(tuple(containers), tuple(builds), tuple(calls))
+
+
+# --- Which commands are of the docker family ------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    """A command of the docker family: its program's word, what it does, its words from there on, and the index of its first argument.
+
+    `compose_file` is what COMPOSE_FILE holds there.
+    """
+
+    called: Program
+    word: Text
+    command: str
+    words: tuple[Value, ...]
+    tokens: tuple[Location, ...]
+    at: int
+    redirects: tuple[Redirect, ...]
+    compose_file: Value | None
+
+    @property
+    def location(self) -> Location:
+        return self.tokens[0].to(self.tokens[-1])
+
+    def reader(self, command: str, at: int) -> OptionReader:
+        return OptionReader(self.words, self.tokens, at, flags(self.called.kin, command))
+
+
+def _lines(script: Script) -> Iterator[_Line]:
+    compose_file: Value | None = None
+    for command in _with_evaluated(script):
+        own = next((each.value for each in command.assignments if each.name == "COMPOSE_FILE"), None)
+        line = _line(command, compose_file if own is None else own)
+        if line:
+            yield line
+        elif own is not None:
+            compose_file = own
+
+
+def _with_evaluated(script: Script) -> Iterator[SimpleCommand]:
+    """The commands of a script, and those of a literal word that `eval` runs."""
+    for command in script.commands:
+        word = command.words[1] if command.name == "eval" and len(command.words) == 2 else None
+        yield from parse(word).commands if isinstance(word, Text) else (command,)
+
+
+def _line(command: SimpleCommand, compose_file: Value | None) -> _Line | None:
+    plain = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    start = _start(command.words, plain)
+    word = command.words[start] if start < len(plain) else None
+    called = program(word) if isinstance(word, Text) else None
+    if called is None or not isinstance(word, Text):
+        return None
+    tokens = command.tokens or tuple(each.location for each in command.words)
+    appended = _appended(plain[:start], tokens)
+    words, tokens = (*command.words[start:], *appended), (*tokens[start:], *(each.location for each in appended))
+    reader = OptionReader(words, tokens, 1, {} if called.command else flags(called.kin, ""))
+    try:
+        if not called.command:
+            reader.read()
+    except UnknownFlagError:
+        return None
+    found = sub_command(called, plain[start + reader.at :])
+    if found is None:
+        return None
+    return _Line(called, word, found[0], words, tokens, reader.at + found[1], command.redirects, compose_file)
+
+
+def _start(words: Sequence[Value], plain: Sequence[str]) -> int:
+    """The index of the program's word, behind wrappers, `eval`, what appends words to a command, and a variable such as `$SUDO`."""
+    first = next((index for index, word in enumerate(words) if not (isinstance(word, UnknownWord) and word.many)), len(words))
+    start = first + program_index(plain[first:])
+    if start < len(plain) and appends_words(plain[start]):
+        return next((index for index in range(start, len(plain)) if program(plain[index])), len(plain))
+    return start + 1 if start < len(plain) and plain[start] == "eval" else start
+
+
+def _appended(before: Sequence[str], tokens: Sequence[Location]) -> tuple[UnknownWord, ...]:
+    """The words that a program such as xargs brings, which are not known."""
+    index = next((index for index, word in enumerate(before) if appends_words(word)), None)
+    if index is None:
+        return ()
+    nothing = Text("", tokens[index], ())
+    return (UnknownWord(before[index], tokens[index], nothing, nothing, many=True),)
+
+
+# --- docker run -----------------------------------------------------------------------------------------------------------------
+
+
+class _Run(NamedTuple):
+    """What `docker run` is given: options, the image (None where it cannot be told which word that is), and the arguments behind it.
+
+    `open` is what words that are not known may bring.
+    """
+
+    options: RunOptions
+    image: Value | None
+    arguments: tuple[Value, ...] | None
+    open: frozenset[str] = frozenset()
+
+
+def _containers(line: _Line, context: str) -> Iterator[Container]:
+    run = _read_run(line)
+    if run is None or any(option.name == "help" for option in run.options.options):
+        return
+    runtime = runtime_request(Text(line.called.runtime, line.word.location, ()))
+    yield Container(
+        Dialect.RUN,
+        run.options.last("name"),
+        line.location,
+        image=None if run.image is None else parse_image(run.image),
+        entrypoint=run.options.entrypoint,
+        arguments=run.arguments,
+        working_directory=run.options.last("workdir"),
+        env=run.options.env,
+        requests=(*((runtime,) if runtime else ()), *run.options.requests),
+        privileged=run.options.privileged,
+        devices=run.options.devices,
+        mounts=run.options.mounts,
+        shared_memory=run.options.shared_memory,
+        ipc=run.options.last("ipc"),
+        open=run.options.open | run.open,
+        command=RunCommand(line.word, line.location, context, run.options.options),
+    )
+
+
+def _read_run(line: _Line) -> _Run | None:
+    """None where nothing is run, or where a flag is not known, so that the words behind it cannot be told apart."""
+    reader = line.reader("run", line.at)
+    unclear: list[Value] = []
+    try:
+        reader.read()
+        while reader.word is not None and _may_be_options(reader.word) and not _is_argument(line.words[reader.at + 1 :]):
+            unclear.append(reader.word)
+            reader.at += 1
+            reader.read()
+    except UnknownFlagError as unknown:
+        return _misspelt_run(line, reader, unknown.option)
+    options = RunOptions(reader.options, line.called.kin)
+    if _takes_image_as_value(options):
+        return _Run(options, None, None, frozenset({"image", "command"}))
+    rest = line.words[reader.at :]
+    supplied = frozenset({"gpu", "env", "shm"}) if unclear else frozenset()
+    if rest and (not unclear or _is_image(rest[0])):
+        return _Run(options, rest[0], rest[1:] or None, supplied | _open_behind(rest))
+    return _Run(options, unclear[-1], None, supplied | {"image", "command"}) if unclear else None
+
+
+def _may_be_options(word: Value) -> bool:
+    """Whether an unknown word may stand for any number of options, and is not called after an image."""
+    return isinstance(word, UnknownWord) and word.many and not names_image(word.raw)
+
+
+def _is_argument(words: Sequence[Value]) -> bool:
+    """Whether the next word is neither an option nor an image, so that the one before it is the image."""
+    return bool(words) and isinstance(words[0], Text) and not words[0].startswith("-") and not _REFERENCE.fullmatch(words[0])
+
+
+def _misspelt_run(line: _Line, reader: OptionReader, option: Option) -> _Run | None:
+    """What is known of a command with a flag that does not exist: something where the flag was meant to ask for a GPU."""
+    if not option.name.lstrip("-").startswith("gpu"):
+        return None
+    return _Run(RunOptions([*reader.options, option], line.called.kin), None, None, frozenset({"image", "command"}))
+
+
+def _takes_image_as_value(options: RunOptions) -> bool:
+    """Whether `--gpus` stands without a value of its own, so that it took the word behind it."""
+    given = [option.value for option in options.options if option.name == "gpus" and not option.attached]
+    return any(value is None or (isinstance(value, Text) and not _GPUS_VALUE.search(value)) for value in given)
+
+
+_GPUS_VALUE = re.compile(r"^[+-]?\d|^all$|[=,]|^$")
+_REFERENCE = re.compile(r"[a-z0-9][\w.-]*(:\d+(?=/))?(/[a-z0-9][\w.-]*)*(?P<version>(:\w[\w.-]*)?(@sha256:\w+)?)")
+
+
+def _is_image(word: Value) -> bool:
+    """Whether a word behind one that may be options or the image is itself the image: by its form, or because it is one word."""
+    if isinstance(word, Unknown):
+        return not _may_be_options(word)
+    match = _REFERENCE.fullmatch(word)
+    return bool(match and (match["version"] or ("/" in word and "." not in word.rpartition("/")[2])))
+
+
+def _open_behind(words: Sequence[Value]) -> frozenset[str]:
+    image = {"image"} if isinstance(parse_image(words[0]).name, Unknown) else set()
+    return frozenset(image | ({"command"} if any(isinstance(word, Unknown) for word in words[1:]) else set()))
+
+
+# --- docker build ---------------------------------------------------------------------------------------------------------------
+
+
+def _builds(line: _Line) -> Iterator[ImageBuild]:
+    reader = line.reader("build", line.at)
+    words: list[Value] = []
+    try:
+        reader.read()
+        while reader.word is not None:
+            words.append(reader.word)
+            reader.at += 1
+            reader.read()
+    except UnknownFlagError:
+        return
+    options = RunOptions(reader.options, line.called.kin)
+    sure = [word for word in words if not _may_be_options(word)]
+    context = next(iter(sure or words), None)
+    file = options.last("file")
+    yield ImageBuild(
+        options.values("tag"),
+        _file_on_input(context, line.redirects) if file is None else file,
+        context,
+        options.last("target"),
+        tuple(each for each in map(environment_variable, options.values("build-arg")) if each),
+        line.location,
+        pushed=any(option.name == "push" for option in reader.options),
+        open=len(sure) < len(words),
+    )
+
+
+def _file_on_input(context: Value | None, redirects: Sequence[Redirect]) -> Value | None:
+    """The Dockerfile of `docker build - < Dockerfile`."""
+    if not isinstance(context, Text) or context != "-":
+        return None
+    return next((redirect.target for redirect in redirects if redirect.operator == "<"), None)
+
+
+# --- docker compose -------------------------------------------------------------------------------------------------------------
+
+
+def _compose_calls(line: _Line) -> Iterator[ComposeCall]:
+    reader = line.reader("compose", line.at)
+    try:
+        reader.read()
+    except UnknownFlagError:
+        return
+    options = RunOptions(reader.options)
+    if reader.word is not None:
+        files = options.values("file") or _files_of_variable(line.compose_file)
+        services = _services(line, reader.word, reader.at + 1)
+        profiles, folder = options.values("profile"), options.last("project-directory")
+        yield ComposeCall(reader.word, files, services, profiles, folder, line.location)
+
+
+def _files_of_variable(value: Value | None) -> tuple[Value, ...]:
+    """The files in COMPOSE_FILE, between colons."""
+    if value is None or isinstance(value, Unknown):
+        return () if value is None else (value,)
+    return tuple(value.cut(*match.span()) for match in re.finditer("[^:]+", value))
+
+
+def _services(line: _Line, action: Value, at: int) -> tuple[Value, ...]:
+    """The services behind a sub-command: one for `run`, whose further words are the container's."""
+    known = flags(line.called.kin, f"compose {action}") if isinstance(action, Text) else None
+    if not known:
+        return ()
+    reader = OptionReader(line.words, line.tokens, at, known)
+    services: list[Value] = []
+    try:
+        reader.read()
+        while reader.word is not None and not (services and action == "run"):
+            services.append(reader.word)
+            reader.at += 1
+            reader.read()
+    except UnknownFlagError:
+        return tuple(services)
+    return tuple(services)

@@ -1,0 +1,170 @@
+"""The value of `--gpus`, as docker and its kin read it once the shell has taken its quotes away.
+
+Docker reads one CSV record: a bare number or `all` is a count, the other fields are `key=value` (gpulint/facts/docker_cli.json).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpulint.facts.requests import drivers
+from gpulint.model.container import GpuRequest, RequestFault, RequestKind, RequestState
+from gpulint.parse.shell import UnknownWord
+from gpulint.source import Location, Text, Unknown, Value
+
+_KEYS = frozenset({"count", "device", "capabilities", "driver", "options"})
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_QUOTED_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|\Z)')
+_PLAIN_FIELD = re.compile(r'[^",]*(?=,|\Z)')
+_ONE_DEVICE = re.compile(r'"?device=')
+
+
+class _RefusedError(Exception):
+    """The tool refuses the value: why, as a clause for a message."""
+
+
+class _Field(NamedTuple):
+    """One field of the record: its key ("count" for a bare number), its value, and whether it was bare."""
+
+    key: str
+    value: Text
+    bare: bool
+
+
+def gpus_request(value: Value | None, location: Location, ids_alone: bool = False) -> GpuRequest:
+    """The request that one `--gpus` makes; no value where nothing follows the flag.
+
+    `ids_alone` for tools that take names of devices and no counts. A request that the tool refuses or reads otherwise than it is
+    written is BROKEN, and its faults say why.
+    """
+    if value is None:
+        return _broken("`--gpus` has no value", location)
+    if not isinstance(value, Text):
+        return _unknown_request(value, location)
+    try:
+        return _ids_request(value, location) if ids_alone else _record_request(value, location)
+    except _RefusedError as refused:
+        return _broken(str(refused), location, value.location)
+
+
+def unknown_flag_request(name: str, location: Location) -> GpuRequest:
+    """The request of a flag that no tool knows and that was meant as `--gpus`."""
+    return _broken(f"there is no flag `{name}`", location)
+
+
+def _broken(reason: str, location: Location, place: Location | None = None) -> GpuRequest:
+    fault = RequestFault(reason, place or location)
+    return GpuRequest(RequestKind.GPUS, RequestState.BROKEN, location, faults=(fault,))
+
+
+def _unknown_request(value: Value, location: Location) -> GpuRequest:
+    """A value that is not known: a device where what is known says so, else a count."""
+    match = _ONE_DEVICE.match(value.prefix) if isinstance(value, UnknownWord) else None
+    if match and isinstance(value, UnknownWord):
+        device = Unknown(value.raw[match.end() :].rstrip('"'), value.location)
+        return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, ids=(device,))
+    return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, count=value)
+
+
+def _ids_request(value: Text, location: Location) -> GpuRequest:
+    ids = _csv_fields(value)
+    wrong = next((each for each in ids if not each or "=" in each), None)
+    if wrong is not None:
+        raise _RefusedError(f"`{wrong}` is neither `all` nor the name of a device")
+    if ids[-1] == "all":
+        return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, count=ids[-1])
+    return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, ids=tuple(ids))
+
+
+def _record_request(value: Text, location: Location) -> GpuRequest:
+    fields = _fields(_csv_fields(value))
+    last = {field.key: field.value for field in fields}
+    count = _count(last["count"]) if "count" in last else None
+    ids = tuple(_split(last["device"])) if "device" in last else ()
+    driver = last.get("driver")
+    faults = tuple(RequestFault(reason, value.location) for reason in _misread(fields, count, ids))
+    return GpuRequest(
+        RequestKind.GPUS,
+        RequestState.BROKEN if faults else _state(count, ids),
+        location,
+        drivers()[driver].vendor if driver is not None and driver in drivers() else "",
+        count,
+        ids,
+        tuple(_split(last["capabilities"])) if "capabilities" in last else (),
+        driver,
+        faults=faults,
+    )
+
+
+def _fields(texts: Sequence[Text]) -> list[_Field]:
+    """The fields as docker takes them, each key once; a bare field counts as its own key and is a count."""
+    seen: set[str] = set()
+    fields: list[_Field] = []
+    for text in texts:
+        key, equals, _ = text.partition("=")
+        if key in seen:
+            raise _RefusedError(f"`{key}` is given twice")
+        seen |= {key} if equals else {key, "count"}
+        if equals and key not in _KEYS:
+            raise _RefusedError(f"`{key}` is no key of the flag")
+        field = _Field(key, text.cut(len(key) + 1, len(text)), False) if equals else _Field("count", text, True)
+        if field.key == "count":
+            _check_count(field, fields)
+        fields.append(field)
+    return fields
+
+
+def _check_count(field: _Field, before: Sequence[_Field]) -> None:
+    """Refuse what is no count. Behind a list whose quotes the shell has taken, its next part stands as a count."""
+    if field.value == "all" or _INTEGER.fullmatch(field.value):
+        return
+    if field.bare and before and before[-1].key in ("capabilities", "device", "options"):
+        key = before[-1].key
+        raise _RefusedError(f"the comma ends `{key}={before[-1].value}`, and `{field.value}` is neither `all` nor a whole number")
+    raise _RefusedError(f"`{field.value}` is neither `all` nor a whole number")
+
+
+def _count(value: Text) -> Text:
+    """The count as docker takes it: any negative number is all."""
+    return Text("all", value.location, ()) if value.startswith("-") else value
+
+
+def _state(count: Text | None, ids: tuple[Text, ...]) -> RequestState:
+    return RequestState.ZERO if count is not None and not ids and count.strip("+0") == "" else RequestState.ASKED
+
+
+def _misread(fields: Sequence[_Field], count: Text | None, ids: tuple[Text, ...]) -> list[str]:
+    """What docker takes otherwise than it is written, or its engine refuses."""
+    bare = [field.value for field in fields if field.bare]
+    if ids and count is not None and count.strip("+0") != "":
+        return [f"the comma ends `device={','.join(ids)}`, `{count}` becomes a count, and a request has either devices or a count"]
+    if ids and not all(ids):
+        return ["`device=` names no device"]
+    if len(bare) > 1:
+        return [f"`{','.join(bare)}` names no devices: bare numbers are counts, and the last one, {bare[-1]}, counts"]
+    return []
+
+
+def _split(value: Text) -> list[Text]:
+    """The parts between commas."""
+    starts = [0, *(match.end() for match in re.finditer(",", value))]
+    return [value.cut(start, end - 1) for start, end in zip(starts, [*starts[1:], len(value) + 1], strict=True)]
+
+
+def _csv_fields(value: Text) -> list[Text]:
+    """The fields of one CSV record, quoted fields without their quotes."""
+    if not value:
+        raise _RefusedError("the value is empty")
+    fields: list[Text] = []
+    at = 0
+    while at <= len(value):
+        quoted = value[at : at + 1] == '"'
+        match = (_QUOTED_FIELD if quoted else _PLAIN_FIELD).match(value, at)
+        if match is None:
+            raise _RefusedError(f"a double quote of `{value}` stands inside a field, where CSV takes quotes around a whole field alone")
+        field = value.cut(*match.span(1 if quoted else 0))
+        fields.append(Text(field.replace('""', '"'), field.location, ()) if '""' in field else field)
+        at = match.end() + 1
+    return fields

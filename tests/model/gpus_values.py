@@ -1,0 +1,40 @@
+"""Values of `--gpus`, as docker gets them from the shell, and what each comes to."""
+
+from __future__ import annotations
+
+GPUS_VALUES: list[tuple[str, str, str | None, list[str], list[str]]] = [
+    ("all", "asked", "all", [], []),
+    ("-1", "asked", "all", [], []),
+    ("count=all", "asked", "all", [], []),
+    ("2", "asked", "2", [], []),
+    ("count=2", "asked", "2", [], []),
+    ("0", "zero", "0", [], []),
+    ("count=0", "zero", "0", [], []),
+    ("0,1", "broken", "1", [], []),
+    ("1,2", "broken", "2", [], []),
+    ("device=0", "asked", None, ["0"], []),
+    ("device=GPU-1a,", "broken", None, [], []),
+    ("device=0,1", "broken", "1", ["0"], []),
+    ('"device=0,1"', "asked", None, ["0", "1"], []),
+    ("all,device=0", "broken", "all", ["0"], []),
+    ("device=0:1", "asked", None, ["0:1"], []),
+    ("device=", "broken", None, [""], []),
+    ("all,capabilities=utility", "asked", "all", [], ["utility"]),
+    ("all,capabilities=compute,utility", "broken", None, [], []),
+    ('all,"capabilities=compute,utility"', "asked", "all", [], ["compute", "utility"]),
+    ("driver=nvidia,count=1", "asked", "1", [], []),
+    ("All", "broken", None, [], []),
+    ("true", "broken", None, [], []),
+    ("nvidia", "broken", None, [], []),
+    ("1.5", "broken", None, [], []),
+    ("", "broken", None, [], []),
+    (",", "broken", None, [], []),
+    (" all", "broken", None, [], []),
+    ("gpu=0", "broken", None, [], []),
+    ("'\"device=0,1\"'", "broken", None, [], []),
+    ('"device=0","device=1"', "broken", None, [], []),
+    ("all,all", "broken", None, [], []),
+    ('"all', "broken", None, [], []),
+    ('"a"b', "broken", None, [], []),
+]
+"""The value, how the request stands, and its count, devices and capabilities."""
