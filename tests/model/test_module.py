@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from module_reading import module_of, scopes_of, source_of, text_at
+from module_reading import Noted, module_of, scopes_of, source_of, text_at
 
 from gpulint.model.module import MAIN, TOP, DeviceDefault, Gate, Scope
 from gpulint.model.python_values import UNDECIDED
@@ -283,7 +283,9 @@ def test_signs_of_serving(code: str) -> None:
     assert {sign.means for scope in scopes_of(code) for sign in scope.signs} == {"serves"}
 
 
-@pytest.mark.parametrize("code", ["model.fit(x, y)", "model.train()", "env.step(action)", 'print("--epochs")', "import torch\nx = torch.ones(3)"])
+@pytest.mark.parametrize(
+    "code", ["model.fit(x, y)", "model.train()", "env.step(action)", 'print("--epochs")', "import torch\nx = torch.ones(3)"]
+)
 def test_no_sign(code: str) -> None:
     assert not {sign.means for scope in scopes_of(code) for sign in scope.signs}
 
@@ -359,6 +361,7 @@ def test_every_place_lies_in_the_file() -> None:
     """
     source = source_of(code)
     for scope in scopes_of(code):
-        for each in (*scope.fallbacks, *scope.assertions, *scope.raising):
+        noted: list[Noted] = [*scope.fallbacks, *scope.assertions, *scope.raising]
+        for each in noted:
             assert 1 <= each.location.line <= each.location.end_line <= source.line_count
             assert re.match(r"\S", text_at(code, each.location))

@@ -61,7 +61,15 @@ def test_a_body_that_refuses(body: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ['print("no GPU")', 'log.warning("no GPU")', "pass", 'device = "cpu"', "steps = 1", 'log.error("no GPU")', "def stop():\n        sys.exit(1)"],
+    [
+        'print("no GPU")',
+        'log.warning("no GPU")',
+        "pass",
+        'device = "cpu"',
+        "steps = 1",
+        'log.error("no GPU")',
+        "def stop():\n        sys.exit(1)",
+    ],
 )
 def test_a_body_that_goes_on_is_none(body: str) -> None:
     assert noted(f"if not torch.cuda.is_available():\n    {body}\n") == []
@@ -128,7 +136,9 @@ def test_a_test_that_means_something_else_is_none(test: str) -> None:
 
 def test_an_else_that_refuses() -> None:
     assert noted('if torch.cuda.is_available():\n    device = "cuda"\nelse:\n    raise RuntimeError\n') == [ASKS]
-    chain = 'if torch.cuda.is_available():\n    d = "cuda"\nelif torch.backends.mps.is_available():\n    d = "mps"\nelse:\n    sys.exit(1)\n'
+    chain = (
+        'if torch.cuda.is_available():\n    d = "cuda"\nelif torch.backends.mps.is_available():\n    d = "mps"\nelse:\n    sys.exit(1)\n'
+    )
     assert noted(chain) == [ASKS]
     assert fallbacks(HEAD + chain) == []
 
@@ -197,7 +207,7 @@ def third():
             f"not {ASKS}",
         ),
         (
-            'if not torch.cuda.is_available():\n    if os.environ.get("ALLOW_CPU") != "1":\n        raise RuntimeError\n    device = "cpu"\n',
+            'if not torch.cuda.is_available():\n    if os.getenv("ALLOW_CPU") != "1":\n        raise RuntimeError\n    device = "cpu"\n',
             f"not {ASKS}",
         ),
         ('if args.device == "cuda" and not torch.cuda.is_available():\n    raise ValueError\n', 'args.device == "cuda" and not ' + ASKS),

@@ -86,7 +86,7 @@ def test_raises_without_a_gpu(code: str) -> None:
         'import jax\njax.devices("cpu")',
         "import lightning as L\ntrainer = L.Trainer(accelerator=kind)",
         "try:\n    net.cuda()\nexcept RuntimeError:\n    pass\nfit(net)\n",
-        'import tensorflow as tf\nfor gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)\n',
+        'import tensorflow as tf\nfor gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.set_memory_growth(gpu, True)\n',
         "loss.item()",
     ],
 )

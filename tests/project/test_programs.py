@@ -25,7 +25,9 @@ PICK = """
 CHOICE = 'device = "cuda" if torch.cuda.is_available() else "cpu"'
 
 
-def program(files: dict[str, str], path: str = "fit.py", function: str = "", roots: Sequence[str] = ("", "src")) -> tuple[Program, PythonFiles]:
+def program(
+    files: dict[str, str], path: str = "fit.py", function: str = "", roots: Sequence[str] = ("", "src")
+) -> tuple[Program, PythonFiles]:
     tree = PythonFiles(files)
     found = read_program(tree, path, function, roots)
     assert found is not None
@@ -66,7 +68,11 @@ def test_modules_are_found(imports: str, call: str, path: str) -> None:
 
 
 def test_relative_imports_lead_up() -> None:
-    files = {"src/jobs/train/fit.py": "from ...common.device import pick\n\npick()\n", "common/device.py": PICK, "src/common/device.py": PICK}
+    files = {
+        "src/jobs/train/fit.py": "from ...common.device import pick\n\npick()\n",
+        "common/device.py": PICK,
+        "src/common/device.py": PICK,
+    }
     assert met(files, "src/jobs/train/fit.py")["fallbacks"] == ['src/common/device.py: "cpu"']
 
 
@@ -93,7 +99,11 @@ def test_only_what_is_called_counts() -> None:
 def test_the_top_level_of_an_imported_module_runs() -> None:
     files = {"fit.py": "import kit.checks\nimport kit.setup\n", "kit/checks.py": "import torch\nassert torch.cuda.is_available()\n"}
     assert met(files)["assertions"] == ["kit/checks.py: assert torch.cuda.is_available()"]
-    files = {"fit.py": "from kit.sub import name\n", "kit/__init__.py": "import torch\nassert torch.cuda.is_available()\n", "kit/sub.py": ""}
+    files = {
+        "fit.py": "from kit.sub import name\n",
+        "kit/__init__.py": "import torch\nassert torch.cuda.is_available()\n",
+        "kit/sub.py": "",
+    }
     assert met(files)["assertions"] == ["kit/__init__.py: assert torch.cuda.is_available()"]
 
 
@@ -293,7 +303,9 @@ def test_a_program_that_hides_the_gpus_from_itself_falls_nowhere() -> None:
 
 
 def test_what_it_is_for() -> None:
-    trains, _ = program({"fit.py": "from kit.loop import run\n\nrun()\n", "kit/loop.py": "import torch\n\ndef run():\n    loss.backward()\n"})
+    trains, _ = program(
+        {"fit.py": "from kit.loop import run\n\nrun()\n", "kit/loop.py": "import torch\n\ndef run():\n    loss.backward()\n"}
+    )
     assert trains.trains
     assert not trains.serves
     serves, _ = program({"fit.py": "import onnxruntime\nonnxruntime.InferenceSession(path)\n"})

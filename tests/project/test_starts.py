@@ -29,7 +29,9 @@ FILES = {
 
 
 def start(command: str | list[str | Unknown], files: dict[str, str] | None = None, **more: object) -> Start:
-    words = split(word(command)) if isinstance(command, str) else tuple(each if isinstance(each, Unknown) else word(each) for each in command)
+    words = (
+        split(word(command)) if isinstance(command, str) else tuple(each if isinstance(each, Unknown) else word(each) for each in command)
+    )
     return read_start(words, PythonFiles(files or FILES), **more)  # type: ignore[arg-type]
 
 
@@ -73,7 +75,7 @@ def start(command: str | list[str | Unknown], files: dict[str, str] | None = Non
         ("conda run -n base python fit.py", "fit.py", ""),
         ('sh -c "python fit.py --epochs 3"', "fit.py", ""),
         ("bash -lc 'cd /app && exec python fit.py'", "fit.py", ""),
-        ("hand-on python fit.py", "fit.py", ""),
+        ("./hand-on python fit.py", "fit.py", ""),
         ("bash /start.sh", "fit.py", ""),
         ("/app/hand-on uvicorn web.app:app", "web/app.py", "app"),
     ],
@@ -137,7 +139,7 @@ def test_the_image_maps_paths() -> None:
 
     assert [link.path for link in start("python fit.py", working_directory="/app", mapped=mapped).programs] == ["fit.py"]
     assert [link.path for link in start("python a/twice.py", working_directory="/app", mapped=mapped).programs] == ["a/twice.py"]
-    assert [link.path for link in start("python ../app/fit.py", working_directory="/app/a", mapped=mapped).programs] == ["fit.py"]
+    assert [link.path for link in start("python ../fit.py", working_directory="/app/a", mapped=mapped).programs] == ["fit.py"]
     assert start("python fit.py", working_directory="/srv", mapped=mapped).programs == ()
     assert start("python /srv/fit.py", working_directory="/app", mapped=mapped).programs == ()
 
@@ -218,7 +220,9 @@ def test_reads_the_program() -> None:
     assert program.raises_without_cuda
 
 
-@pytest.mark.parametrize("text", ["[project", "\0", "[project.scripts]\nkit-fit = 3\n", "[project]\nscripts = 'kit-fit'\n", 'x = "kit-fit"\n'])
+@pytest.mark.parametrize(
+    "text", ["[project", "\0", "[project.scripts]\nkit-fit = 3\n", "[project]\nscripts = 'kit-fit'\n", 'x = "kit-fit"\n']
+)
 def test_a_project_file_that_says_nothing_of_use(text: str) -> None:
     assert start("kit-fit", {"pyproject.toml": text}).programs == ()
 
