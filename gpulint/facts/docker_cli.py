@@ -83,8 +83,8 @@ def gpus_are_ids(kin: str) -> bool:
 
 def names_image(expansion: str) -> bool:
     """Whether a variable in that expansion is called after an image: `$IMAGE`, `${IMG_NAME}`."""
-    found = re.findall(r"[A-Za-z]+", expansion.lower())
-    return not words("docker_cli", "image_names").isdisjoint(found)
+    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", expansion)
+    return not words("docker_cli", "image_names").isdisjoint(map(str.lower, found))
 
 
 class BuildAction(NamedTuple):

@@ -141,7 +141,7 @@ _OPTIONS = st.sampled_from(
 _ARGUMENTS = st.lists(st.sampled_from(["bash", "-c", "--gpus", "all", "a b", "-e", "--"]), max_size=4)
 
 
-@given(st.lists(_OPTIONS, max_size=6), _ARGUMENTS)
+@given(st.lists(_OPTIONS, max_size=6, unique_by=tuple), _ARGUMENTS)
 @settings(max_examples=60, deadline=None)
 def test_containers_are_what_docker_sends(create: Create, options: list[list[str]], arguments: list[str]) -> None:
     words = [word for option in options for word in option]
