@@ -7,7 +7,7 @@ command line tells whether the two run together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from posixpath import dirname, join
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from gpulint.model.container import ASPECTS, Container, EnvVar
 from gpulint.model.env_file import read_env_file
 from gpulint.model.interpolation import Variables
 from gpulint.model.service import RawService
-from gpulint.parse.nodes import Mapping, Node, Scalar
+from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import Document
 from gpulint.project.tree import Tree
 from gpulint.project.variants import supplied_aspects
@@ -31,7 +31,7 @@ _EXTENDS_LIMIT = 32
 Services = dict[str, RawService]
 
 
-def compose_containers(tree: Tree, paths: Iterable[str] | None = None, together: Iterable[Sequence[str]] = ()) -> tuple[Container, ...]:
+def compose_containers(tree: Tree, paths: Iterable[str] | None = None, together: Iterable[Iterable[str]] = ()) -> tuple[Container, ...]:
     """The containers of the Compose files at `paths`, of all where it is None.
 
     `together` are lists of files that some command line runs together, in its order. A service gives one container; one that several
@@ -40,7 +40,8 @@ def compose_containers(tree: Tree, paths: Iterable[str] | None = None, together:
     """
     reader = _Reader(tree)
     files = {path: reader.services(path) for path in (tree.paths(Kind.COMPOSE) if paths is None else paths)}
-    stated = (*_included(reader, files), *(tuple(paths) for paths in together))
+    included = (tuple(filter(None, each)) for path in files for each in reader.included(path))
+    stated = (*included, *(tuple(paths) for paths in together))
     variants = {(variant.files, str(variant.service.key)): variant for variant in _variants(files, stated)}
     neighbours = _Neighbours(files, stated)
     alone = (variant for variant in variants.values() if variant.service.has_image or not reader.is_extended(variant))
@@ -65,18 +66,25 @@ class _Reader:
         self._variables: dict[str, dict[str, Text]] = {}
 
     def services(self, path: str) -> Services:
-        """The services of a file with what they extend, by name."""
-        folder = dirname(path)
-        return {name: self._extend(path, service, ((path, name),)) for name, service in self._read(path, folder).items()}
+        """The services of a file with what they extend, by name; with every aspect open where the file includes one that cannot be read."""
+        services = {name: self._extend(path, service, ((path, name),)) for name, service in self._read(path, dirname(path)).items()}
+        if None in (included for each in self.included(path) for included in each):
+            return {name: replace(service, open=ASPECTS) for name, service in services.items()}
+        return services
 
     def is_extended(self, variant: _Variant) -> bool:
         """Whether another service starts from this one."""
         return any((path, variant.service.key) in self._extended for path in variant.files)
 
-    def root(self, path: str) -> Node | None:
-        """The first document of a file."""
+    def included(self, path: str) -> Iterator[tuple[str | None, ...]]:
+        """The lists of files that a file includes, each list merged in its order; None for a file that is not there."""
         document = self._document(path)
-        return document.root if document else None
+        root = document.root if document else None
+        for item in root.sequence("include") if isinstance(root, Mapping) else ():
+            written = item.get("path") if isinstance(item, Mapping) else item
+            names = written.items if isinstance(written, Sequence) else (written,)
+            resolved = (self.tree.resolve(path, name) if isinstance(name, Text) else None for name in names)
+            yield tuple(name if name is not None and name in self.tree else None for name in resolved)
 
     def _read(self, path: str, folder: str) -> Services:
         """The services of a file, with the variables of the project in `folder`."""
@@ -130,17 +138,6 @@ class _Reader:
                 return None
             found += read_env_file(source)
         return tuple(found)
-
-
-def _included(reader: _Reader, files: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """The lists of files that an `include` merges; one that names a single file merges nothing."""
-    for path in files:
-        root = reader.root(path)
-        for item in root.sequence("include").mappings() if isinstance(root, Mapping) else ():
-            names = item.sequence("path")
-            paths = tuple(reader.tree.resolve(path, name) for name in names if isinstance(name, Scalar))
-            if len(paths) == len(names):
-                yield tuple(filter(None, paths))
 
 
 def _variants(files: dict[str, Services], stated: Iterable[tuple[str, ...]]) -> Iterator[_Variant]:

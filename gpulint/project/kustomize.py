@@ -126,14 +126,24 @@ class Kustomizations:
     @cached_property
     def _touched(self) -> frozenset[str]:
         """The kustomizations below a patch that matters."""
-        waiting = [path for path in self._roots if any(map(self._matters, (path, *(patch.path for patch in self._patches[path]))))]
-        touched: set[str] = set()
+        waiting = [path for path in self._roots if any(map(self._matters, self._changing(path)))]
+        return frozenset(self._reachable(waiting, *_RESOURCE_KEYS, "components"))
+
+    def _changing(self, path: str) -> Iterator[str]:
+        """The files that change what a kustomization builds: itself, its components, and the patches of them all."""
+        for each in self._reachable([path], "components"):
+            yield each
+            yield from (patch.path for patch in self._patches[each])
+
+    def _reachable(self, start: Iterable[str], *keys: str) -> Iterator[str]:
+        """These kustomizations and, over the folders under the keys, all that they include."""
+        waiting, seen = list(start), set()
         while waiting:
             path = waiting.pop()
-            if path not in touched:
-                touched.add(path)
-                waiting += self._inner(path, *_RESOURCE_KEYS, "components")
-        return frozenset(touched)
+            if path not in seen:
+                seen.add(path)
+                yield path
+                waiting += self._inner(path, *keys)
 
     def _read(self, path: str, resource: str) -> Iterator[Resource]:
         """The objects of a resource file of a kustomization."""

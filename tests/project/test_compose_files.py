@@ -152,6 +152,12 @@ def test_an_include_merges_its_list_of_files() -> None:
     assert ["gpu.compose.yaml:3:11"] in [places(each) for each in containers(files) if str(each.location) == "lib/compose.yaml:2:3"]
 
 
+@pytest.mark.parametrize("include", ["missing.yaml", "../outside.yaml", "oci://example.com/x", "{path: [lib.yaml, missing.yaml]}", "[]"])
+def test_an_include_that_cannot_be_read_leaves_everything_open(include: str) -> None:
+    (app,) = containers({"compose.yaml": f"include: [{include}]\n{APP}", "lib.yaml": "services: {}\n"})
+    assert app.open == (frozenset() if include == "[]" else ASPECTS)
+
+
 def test_a_fragment_that_nothing_completes_is_judged_for_what_it_says() -> None:
     orphan = only({"compose.gpu.yaml": "services:\n  app:\n    gpus: 1\n  other:\n    command: [x]\n"})
     assert (orphan.image, orphan.open, orphan.requests[0].state) == (None, ASPECTS, RequestState.BROKEN)

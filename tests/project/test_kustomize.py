@@ -306,3 +306,11 @@ def test_only_what_matters_is_read() -> None:
     assert containers(files, set()) == []
     assert len(containers(files, {"base/app.yaml"})) == 2
     assert len(containers(files, {"overlay/gpu.yaml"})) == 2
+
+
+def test_a_component_that_matters_makes_what_it_changes_matter() -> None:
+    files = {
+        **overlay("components: [../with-gpu]", gpu=LIMIT),
+        "with-gpu/kustomization.yaml": "kind: Component\npatches: [{path: ../overlay/gpu.yaml}]\n",
+    }
+    assert main(containers(files, {"overlay/gpu.yaml"})).requests
