@@ -36,7 +36,7 @@ class Config:
     min_severity: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.WARNING
     strict: bool = False
-    machines: Machines = Machines()
+    machines: Machines = field(default_factory=Machines)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -43,59 +43,91 @@ class Unreadable(Exception):
     """A file that cannot be read, is no text, or is over the size limit; the message says which."""
 
 
-YAML_NAME = re.compile(r"\.(ya?ml|json)$")
-_NAMES: tuple[tuple[re.Pattern[str], Kind | None], ...] = tuple(
-    (re.compile(pattern), kind)
-    for pattern, kind in (
-        (r"\.(dockerignore|containerignore|md|rst|txt\.md|pyc|orig|rej|bak)$", None),
-        (r"(^|/)\.github/workflows/[^/]+\.ya?ml$|(^|/)action\.ya?ml$", Kind.GITHUB),
-        (r"\.gitlab-ci\.ya?ml$|(^|/)\.gitlab/ci/.+\.ya?ml$", Kind.GITLAB),
-        (r"(^|/)\.?devcontainer\.json$", Kind.DEVCONTAINER),
-        (r"(^|/)kustomization\.ya?ml$|(^|/)kustomization$", Kind.KUSTOMIZATION),
-        (r"(^|/)chart\.ya?ml$", Kind.CHART),
-        (r"(^|/)([\w.-]*[._-])?compose([._-][\w.-]*)?\.ya?ml$", Kind.COMPOSE),
-        (r"(^|/)(dockerfile|containerfile)([._-](?!(.*\.)?(py|sh|ya?ml|json|toml|lock)$)[\w.+-]*)?$", Kind.DOCKERFILE),
-        (r"[._-](dockerfile|containerfile)$", Kind.DOCKERFILE),
-        (r"\.pyi?$", Kind.PYTHON),
-        (r"\.(sh|bash|ksh|zsh|slurm|sbatch|envrc)$", Kind.SHELL),
-        (r"(^|/)(gnu)?makefile([._-][\w.-]+)?$|\.mk$|(^|/)\.?justfile$|\.just$", Kind.MAKEFILE),
-        (r"(^|/)[\w.-]*(requirements|constraints)[\w.-]*\.(txt|in)$|(^|/)requirements/[^/]+\.(txt|in)$", Kind.REQUIREMENTS),
-        (r"(^|/)[\w.-]*(environment|conda|env)[\w.-]*\.ya?ml$", Kind.ENVIRONMENT),
-        (r"(^|/)pyproject\.toml$", Kind.PYPROJECT),
-    )
-)
+_YAML = ("yaml", "yml")
+_NO_KIND = frozenset({"dockerignore", "containerignore", "md", "rst", "pyc", "orig", "rej", "bak"})
+_BY_NAME = {
+    ".devcontainer.json": Kind.DEVCONTAINER,
+    "devcontainer.json": Kind.DEVCONTAINER,
+    "kustomization": Kind.KUSTOMIZATION,
+    "kustomization.yaml": Kind.KUSTOMIZATION,
+    "kustomization.yml": Kind.KUSTOMIZATION,
+    "chart.yaml": Kind.CHART,
+    "chart.yml": Kind.CHART,
+    "action.yaml": Kind.GITHUB,
+    "action.yml": Kind.GITHUB,
+    "pyproject.toml": Kind.PYPROJECT,
+    "justfile": Kind.MAKEFILE,
+    ".justfile": Kind.MAKEFILE,
+}
+_BY_SUFFIX = {
+    **dict.fromkeys(("py", "pyi"), Kind.PYTHON),
+    **dict.fromkeys(("sh", "bash", "ksh", "zsh", "slurm", "sbatch", "envrc"), Kind.SHELL),
+    **dict.fromkeys(("mk", "just"), Kind.MAKEFILE),
+}
+_NOT_DOCKERFILE = ("py", "sh", "yaml", "yml", "json", "toml", "lock")
+_COMPOSE = r"(?:[\w.-]*[._-])?compose(?:[._-][\w.-]*)?"
+_REQUIREMENTS = r"(?:^|/)(?:[\w.-]*(?:requirements|constraints)[\w.-]*|requirements/[^/]+)\.(?:txt|in)$"
+_MANIFEST = rb'(?m)^[ \t]*(?:- )?apiVersion[ \t]*:|"apiVersion"\s*:'
+_SERVICES = rb"(?m)^services:[ \t]*(?:#.*)?\r?$"
+_IMAGE_OR_BUILD = rb"(?m)^[ \t]+(?:image|build|extends):"
 _SHEBANGS = ((b"python", Kind.PYTHON), (b"sh", Kind.SHELL))
-_MANIFEST = re.compile(rb'^[ \t]*(- )?apiVersion[ \t]*:|"apiVersion"\s*:', re.MULTILINE)
-_KUSTOMIZE_API = re.compile(rb"^apiVersion:\s*[\"']?kustomize\.config\.k8s\.io/", re.MULTILINE)
-_SERVICES = re.compile(rb"^services:[ \t]*(#.*)?\r?$", re.MULTILINE)
-_IMAGE_OR_BUILD = re.compile(rb"^[ \t]+(image|build|extends):", re.MULTILINE)
 
 
 def kind_by_name(path: str) -> Kind | None:
     """The kind that a path's name tells; None where the name tells none or the first bytes must."""
-    lowered = path.lower()
-    for pattern, kind in _NAMES:
-        if pattern.search(lowered):
-            return kind
-    return None
+    path = path.lower()
+    name = path.rpartition("/")[2]
+    stem, _, suffix = name.rpartition(".")
+    if suffix in _NO_KIND:
+        return None
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if suffix in _YAML:
+        return _kind_of_yaml(path, stem)
+    if _is_dockerfile(name, suffix):
+        return Kind.DOCKERFILE
+    if suffix in ("txt", "in"):
+        return Kind.REQUIREMENTS if re.search(_REQUIREMENTS, path) else None
+    if name.startswith(("makefile", "gnumakefile")) and re.fullmatch(r"(?:gnu)?makefile(?:[._-][\w.-]+)?", name):
+        return Kind.MAKEFILE
+    return _BY_SUFFIX.get(suffix)
+
+
+def _is_dockerfile(name: str, suffix: str) -> bool:
+    """`Dockerfile`, `Dockerfile.gpu`, `Dockerfile-gpu`, `gpu.Dockerfile` and the like, also with Containerfile."""
+    if "dockerfile" not in name and "containerfile" not in name:
+        return False
+    if re.search(r"(?:^|[._-])(?:docker|container)file$", name):
+        return True
+    return suffix not in _NOT_DOCKERFILE and bool(re.match(r"(?:docker|container)file[._-]", name))
+
+
+def _kind_of_yaml(path: str, stem: str) -> Kind | None:
+    if ".github/workflows/" in path:
+        return Kind.GITHUB
+    if stem.endswith(".gitlab-ci") or ".gitlab/ci/" in path:
+        return Kind.GITLAB
+    return Kind.COMPOSE if "compose" in stem and re.fullmatch(_COMPOSE, stem) else None
 
 
 def is_candidate(path: str) -> bool:
     """Whether a file without a kind by its name may have one by its bytes: YAML, JSON, and names without a suffix."""
-    return bool(YAML_NAME.search(path.lower())) or "." not in path.rpartition("/")[2]
+    name = path.rpartition("/")[2].lower()
+    return name.endswith((".yaml", ".yml", ".json")) or "." not in name
 
 
 def kind_by_content(path: str, data: bytes) -> Kind | None:
     """The kind that the bytes of a candidate tell."""
-    if not YAML_NAME.search(path.lower()):
+    name = path.rpartition("/")[2].lower()
+    if "." not in name:
         return _kind_by_shebang(data)
-    if _KUSTOMIZE_API.search(data) and b"kind: Component" in data:
+    if b"kustomize.config.k8s.io/" in data and b"kind: Component" in data:
         return Kind.KUSTOMIZATION
-    if _MANIFEST.search(data):
+    if b"apiVersion" in data and re.search(_MANIFEST, data):
         return Kind.MANIFEST
-    if _SERVICES.search(data) and _IMAGE_OR_BUILD.search(data):
+    if b"services:" in data and re.search(_SERVICES, data) and re.search(_IMAGE_OR_BUILD, data):
         return Kind.COMPOSE
-    return None
+    return Kind.ENVIRONMENT if b"dependencies:" in data and ("env" in name or "conda" in name) else None
 
 
 def _kind_by_shebang(data: bytes) -> Kind | None:
@@ -114,7 +146,7 @@ def classify(paths: Iterable[str]) -> dict[str, Kind | None]:
     charts = tuple(sorted(path.rpartition("/")[0] for path, kind in named.items() if kind is Kind.CHART))
     kinds: dict[str, Kind | None] = {}
     for path, kind in named.items():
-        if charts and (YAML_NAME.search(path) or path.endswith((".tpl", ".txt"))):
+        if charts and path.endswith((".yaml", ".yml", ".json", ".tpl", ".txt")):
             kind = _kind_in_chart(path, charts) or kind
         if kind or is_candidate(path):
             kinds[path] = kind

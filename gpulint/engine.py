@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from gpulint import registry, suppress
+from gpulint import registry
 from gpulint.config import Config, glob_pattern
 from gpulint.project import Project
 from gpulint.rule import Entry, Finding, Problem, Severity
 from gpulint.source import Location, UnknownValue
 
+if TYPE_CHECKING:
+    from gpulint.suppress import Ignore
+
+IGNORE_ANCHOR = b"gpulint"
+"""What every file with an ignore holds."""
+
 SYNTAX_ERROR, UNREADABLE_FILE, RULE_CRASHED, UNUSED_IGNORE = "GPU001", "GPU002", "GPU003", "GPU004"
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a run found: findings in order, those held back among them; whether a rule crashed; and how many rules wait for a fact of
     the machines."""
 
@@ -29,8 +34,7 @@ class Outcome:
         return tuple(finding for finding in self.findings if finding.suppressed_by is None)
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """Which places are reported: the paths given on the command line, relative to the root; `files` are those that name a file."""
 
     folders: tuple[str, ...] = ("",)
@@ -130,11 +134,12 @@ def _unique(findings: Iterable[Finding]) -> list[Finding]:
 
 def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry], selection: Selection) -> list[Finding]:
     """The findings with those marked that an ignore holds back, and one more for each ignore that does nothing."""
-    ignores = [
-        ignore
-        for source in project.sources_with(suppress.ANCHOR)
-        for ignore in suppress.read_ignores(source, project.tree.kind(source.path))
-    ]
+    sources = list(project.sources_with(IGNORE_ANCHOR))
+    if not sources:
+        return findings
+    from gpulint import suppress
+
+    ignores = [ignore for source in sources for ignore in suppress.read_ignores(source, project.tree.kind(source.path))]
     working = [ignore for ignore in ignores if not ignore.trouble]
     marked, used = suppress.apply(findings, working)
     unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
@@ -144,7 +149,7 @@ def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry]
     return marked + [Finding(unused.id, unused.name, _idle_problem(ignore)) for ignore in idle]
 
 
-def _could_match(ignore: suppress.Ignore, project: Project, entries: Sequence[Entry], selection: Selection) -> bool:
+def _could_match(ignore: Ignore, project: Project, entries: Sequence[Entry], selection: Selection) -> bool:
     """Whether an ignore that matched nothing could have: the whole root is reported, its rules are on, and all they say was asked for."""
     if not selection.whole:
         return False
@@ -155,7 +160,7 @@ def _could_match(ignore: suppress.Ignore, project: Project, entries: Sequence[En
     return True
 
 
-def _idle_problem(ignore: suppress.Ignore) -> Problem:
+def _idle_problem(ignore: Ignore) -> Problem:
     if ignore.trouble:
         return Problem(ignore.location, f"this ignore {ignore.trouble}", Severity.WARNING)
     message = f"this ignore of {', '.join(ignore.rules)} matches no finding"

@@ -48,12 +48,12 @@ class Evidence(NamedTuple):
 
 
 def asks_for_accelerator(container: Container) -> bool:
-    """Whether anything in the container's pod, service, task or command asks for an accelerator, rightly or wrongly: a failed attempt is a request."""
+    """Whether anything in the container's pod, service or command asks for an accelerator, rightly or wrongly: a failed attempt counts."""
     return any(each.requests for each in (container, *container.siblings))
 
 
 def has_gpu(container: Container) -> bool:
-    """Whether the container itself asks for a GPU in a way that counts. A RuntimeClass is its pod's, and tells nothing of one among several."""
+    """Whether the container itself asks for a GPU in a way that counts. A RuntimeClass is its pod's, and says nothing of one of several."""
     shared = container.dialect is Dialect.KUBERNETES and any(sibling.role is Role.MAIN for sibling in container.siblings)
     return any(
         request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN)
@@ -98,7 +98,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
         or project.machines.default_runtime == "nvidia"
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
-        or _runs_plain_tool(container, project)
+        or _runs_plain_tool(container)
     )
 
 
@@ -116,7 +116,7 @@ def _hides_gpu_on_purpose(container: Container) -> bool:
     return any(isinstance(variable.value, Text) and hides_gpu(variable.name, variable.value) for variable in container.env)
 
 
-def _runs_plain_tool(container: Container, project: Project) -> bool:
+def _runs_plain_tool(container: Container) -> bool:
     commands = [command for command in own_commands(container) if command]
     return bool(commands) and all(
         not any(isinstance(word, Unknown) for word in command[:1]) and plain_tool(_words(command)) for command in commands
@@ -130,15 +130,15 @@ def _words(command: tuple[Value, ...]) -> tuple[str, ...]:
 
 def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     """Every piece that speaks for this container."""
-    yield from _of_command(container, project)
+    yield from _of_command(container)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not says_cpu(container, project) and not project.runs_elsewhere_with_gpu(container):
+    if not says_cpu(container) and not project.runs_elsewhere_with_gpu(container):
         yield from _of_image(container, project)
         yield from _of_program(container, project)
 
 
-def _of_command(container: Container, project: Project) -> Iterator[Evidence]:
+def _of_command(container: Container) -> Iterator[Evidence]:
     for command in own_commands(container):
         at = gpu_argument(_words(command))
         if at is not None:
@@ -203,7 +203,7 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
         yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
 
 
-def says_cpu(container: Container, project: Project) -> bool:
+def says_cpu(container: Container) -> bool:
     """Whether a container's image, tag, name or command says cpu."""
     image = container.image
     said: list[Value | None] = [container.name, image.name if image else None, image.tag if image else None]

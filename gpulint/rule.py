@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from gpulint.source import Location
+
 if TYPE_CHECKING:
     from gpulint.project import Project
-    from gpulint.source import Location
 
 Node = TypeVar("Node")
 
@@ -51,8 +52,7 @@ class Related(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What a rule saw: where, how grave, and one sentence that says what is wrong with which value and what follows.
 
     `help` is the line that says what to write instead.
@@ -82,8 +82,7 @@ class Rule(Generic[Node]):
         return self.name.replace("-", " ")
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A problem as it is reported: with its rule, and whether an ignore of the user's holds it back, with the reason given there."""
 
     rule: str

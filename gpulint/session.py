@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gpulint import __version__, engine, registry, report
 from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
@@ -20,8 +20,7 @@ from gpulint.rule import Severity
 STANDARD_INPUT = "-"
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """A run that is ready: its project, settings, and what of it is reported."""
 
     project: Project

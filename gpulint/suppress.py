@@ -14,7 +14,6 @@ from gpulint.registry import selects
 from gpulint.rule import Finding
 from gpulint.source import Location, Source
 
-ANCHOR = b"gpulint"
 _COMMENT = re.compile(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
 _ANNOTATION = re.compile(r"""["']?(?P<key>gpulint/ignore|x-gpulint)["']?\s*:\s*(?P<quote>["']?)(?P<text>[^"'\n]*)(?P=quote)""")
 _RULE_WORDS = re.compile(r"\s*((?:GPU\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)(?:\s*,\s*(?:GPU\d+|ALL|[a-z]+(?:-[a-z0-9]+)+))*)\s*(.*)")
@@ -43,8 +42,6 @@ class Ignore:
 
 def read_ignores(source: Source, kind: Kind | None) -> list[Ignore]:
     """The ignores that a file holds."""
-    if ANCHOR not in source.data:
-        return []
     lines = [source.line(number) for number in range(1, source.line_count + 1)]
     found = []
     for number, line in enumerate(lines, start=1):

@@ -1,7 +1,8 @@
 """The examples on the rules' pages and the edge cases in tests/rules: how they are read, and what gpulint says of their files.
 
 An edge case is a `###` chapter below `## Bad` or `## Good` with files as on a page. A bad one has a block of `console` with what gpulint
-prints of it, in the concise form and with notes. A first line such as `$ gpulint train.py` in that block gives arguments.
+prints of it, in the concise form and with notes. A first line such as `$ gpulint train.py` in that block gives arguments. Below
+`## Not yet` stand cases with what should be printed and is not: each is a strict expected failure, so that a mended one is noticed.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class Finding(NamedTuple):
 
 
 class EdgeCase(NamedTuple):
-    """One edge case. `chapter` is its number among the chapters of its file; `output` is "" for a good one."""
+    """One edge case. `section` is Bad, Good or Not yet, `chapter` its number in the file; `output` is "" for a good one."""
 
     path: Path
+    section: str
     chapter: int
-    is_bad: bool
     title: str
     files: dict[str, str]
     arguments: tuple[str, ...]
@@ -63,20 +64,20 @@ def edge_cases(folder: Path) -> list[EdgeCase]:
 
 
 def _edge_cases(path: Path) -> list[EdgeCase]:
-    cases, is_bad = [], False
+    cases, section = [], ""
     for number, chapter in enumerate(_CHAPTER.split(path.read_text(encoding="utf-8"))):
         if chapter.startswith("## "):
-            is_bad = chapter.startswith("## Bad")
+            section = chapter.partition("\n")[0].removeprefix("## ")
         elif chapter.startswith("### "):
-            cases.append(_edge_case(path, number, is_bad, chapter))
+            cases.append(_edge_case(path, section, number, chapter))
     return cases
 
 
-def _edge_case(path: Path, number: int, is_bad: bool, chapter: str) -> EdgeCase:
+def _edge_case(path: Path, section: str, number: int, chapter: str) -> EdgeCase:
     console = _CONSOLE.search(chapter)
     (example,) = parse_page("\n## Files\n" + _CONSOLE.sub("", chapter)).examples("Files")
     arguments = tuple((console["arguments"] or "").split()) if console else ()
-    return EdgeCase(path, number, is_bad, example.title, example.files, arguments, console["output"] if console else "")
+    return EdgeCase(path, section, number, example.title, example.files, arguments, console["output"] if console else "")
 
 
 def report(files: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
@@ -99,12 +100,17 @@ def _installed(pack: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
         return
     patch.syspath_prepend(str(Path.cwd()))
     patch.setattr(registry, "_further_packs", lambda: [pack])
-    registry.catalogue.cache_clear()
+    _forget(pack)
     try:
         yield
     finally:
-        registry.catalogue.cache_clear()
-        sys.modules.pop(pack, None)
+        _forget(pack)
+
+
+def _forget(pack: str) -> None:
+    registry.catalogue.cache_clear()
+    registry.load.cache_clear()
+    sys.modules.pop(pack, None)
 
 
 def findings(text: str) -> list[Finding]:

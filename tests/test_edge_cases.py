@@ -12,20 +12,24 @@ import pytest
 from rule_examples import EdgeCase, edge_cases, report
 
 FOLDER = Path(__file__).parent / "rules"
-CASES = [pytest.param(case, id=f"{case.path.stem}: {case.title}") for case in edge_cases(FOLDER)]
 
 
-@pytest.mark.parametrize("case", CASES)
+def parameter(case: EdgeCase) -> object:
+    marks = [pytest.mark.xfail(reason="not yet", strict=True)] if case.section == "Not yet" else []
+    return pytest.param(case, id=f"{case.path.stem}: {case.title}", marks=marks)
+
+
+@pytest.mark.parametrize("case", [parameter(case) for case in edge_cases(FOLDER)])
 def test_edge_case(case: EdgeCase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    least = "note" if case.is_bad else "warning"
+    is_good = case.section == "Good"
 
-    printed = report(case.files, tmp_path, monkeypatch, "--min-severity", least, *case.arguments)
+    printed = report(case.files, tmp_path, monkeypatch, "--min-severity", "warning" if is_good else "note", *case.arguments)
 
-    if case.is_bad and request.config.getoption("update_snapshots"):
+    if case.section == "Bad" and request.config.getoption("update_snapshots"):
         case.rewrite(printed)
         return
     assert printed == case.output
-    assert bool(printed) == case.is_bad
+    assert bool(printed) != is_good
 
 
 def test_every_rule_has_edge_cases_under_its_name() -> None:

@@ -151,6 +151,16 @@ def is_starter(decorator: str) -> bool:
     return decorator.rpartition(".")[2] in words("python", "starters")
 
 
+def runs_with_object(decorator: str) -> bool:
+    """Whether a method with this decorator runs without a call: as its object is made, or looked at."""
+    return decorator.rpartition(".")[2] in words("python", "read_as_attributes")
+
+
+def is_gpu_module(name: str) -> bool:
+    """Whether an imported module computes on a GPU alone, so that choosing it chooses the GPU."""
+    return name in words("python", "gpu_modules")
+
+
 def starting_methods(name: str, bases: Collection[str]) -> tuple[str, ...]:
     """The methods with which a model server starts a class of this name and these bases; none for another class."""
     for row in table("python")["handler_classes"]:

@@ -53,7 +53,7 @@ class ImageRef:
 
     @property
     def is_local(self) -> bool:
-        """Whether the name, without account and registry and none of the facts' images, can only be that of an image built on the machine."""
+        """Whether the image can only have been built on the machine: its name has no account, and the facts know none of that name."""
         return "/" not in self.repository and not self.name_facts.listed
 
     @property

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gpulint.facts.python import is_device_name, is_gpu_name, is_report, literal
+from gpulint.facts.python import is_device_name, is_gpu_module, is_gpu_name, is_report, literal
 from gpulint.model.python_names import Names, path_of
 
 _SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Compare)
@@ -52,9 +52,8 @@ def _choice(node: ast.AST, label: str, names: Names) -> str:
         return "cpu" if is_device_name(label) or is_gpu_name(label) else ""
     if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
         return literal(str(node.values[0].value).rstrip(":"))
-    if isinstance(node, ast.Call) and names.qualified(node.func).endswith(".cuda"):
-        return "gpu"
-    return ""
+    moves = isinstance(node, ast.Call) and names.qualified(node.func).endswith(".cuda")
+    return "gpu" if moves or (isinstance(node, ast.Name) and is_gpu_module(names.qualified(node))) else ""
 
 
 def _constant_choice(value: object, label: str) -> str:

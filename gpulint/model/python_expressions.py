@@ -24,7 +24,7 @@ from gpulint.facts.python import (
 from gpulint.model.module import AssertionKind, Call, EnvironmentWrite, Fallback, FallbackKind, Gate
 from gpulint.model.python_choices import chosen
 from gpulint.model.python_notes import Notes
-from gpulint.model.python_values import Answer
+from gpulint.model.python_values import UNKNOWN, Answer
 from gpulint.source import Location
 
 REPORT = "\0report"
@@ -87,7 +87,7 @@ class Expressions:
     def _call(self, node: ast.Call, gate: Gate, label: str, switches: Switches) -> list[Part]:
         name = self._names.qualified(node.func)
         self._note_call(name, node, gate, switches)
-        self._note_end(name, gate)
+        self._note_end(name, node, gate)
         self._note_handed(name, node, gate)
         switches = switches or _switches(name, node)
         self._note_settings(name, node, switches)
@@ -130,11 +130,15 @@ class Expressions:
             variable = (f"${known.variable}",) if known.variable else ()
             self._notes.add_fallback(Fallback(place, kind, known.then, known.framework, switches + variable))
 
-    def _note_end(self, name: str, gate: Gate) -> None:
-        """A call that ends the program, as surely as the statement runs, ends the statement."""
+    def _note_end(self, name: str, node: ast.Call, gate: Gate) -> None:
+        """A call that ends the program, as surely as the statement runs, ends the statement; `sys.exit(check())` may be an assertion."""
         scope = self._notes.file.scope(name[1:]) if name.startswith(":") else None
-        if gate is self._notes.gate and (is_exit(name) or (scope is not None and scope.ends)):
-            self._notes.ended = True
+        if gate is not self._notes.gate or not (is_exit(name) or (scope is not None and scope.ends)):
+            return
+        self._notes.ended = True
+        code = self._values.of(node.args[0]) if is_exit(name) and node.args else UNKNOWN
+        if code.subject and code.decided and code.value and gate is not Gate.NEVER:
+            self._notes.add_assertion(node, AssertionKind.REFUSAL, code.subject, node, gate)
 
     def _note_handed(self, name: str, node: ast.Call, gate: Gate) -> None:
         """Functions given to another call, which calls them: `Thread(target=work)`, `mp.spawn(work)`, `uvicorn.run("app:app")`.

@@ -71,6 +71,8 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
+_FEWER: dict[type[ast.cmpop], bool] = {ast.Lt: True, ast.LtE: True, ast.NotEq: True, ast.Gt: False, ast.GtE: False, ast.Eq: False}
+_MORE: dict[type[ast.cmpop], bool] = {ast.Gt: True, ast.GtE: True, ast.NotEq: True, ast.Lt: False, ast.LtE: False, ast.Eq: False}
 _FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "len": len,
     "bool": bool,
@@ -175,7 +177,7 @@ class Values:
             return base._replace(value=base.value[node.attr])
         if isinstance(base.value, str) and node.attr in _DEVICE_ATTRIBUTES:
             return base._replace(value=base.value.partition(":")[0])
-        return own
+        return self._assumed(node.attr) or own
 
     def _call(self, node: ast.Call) -> Answer:
         name = self._names.qualified(node.func)
@@ -192,6 +194,8 @@ class Values:
         """The result of a call that only looks at its arguments: `torch.device(x)`, `len(x)`, `x.lower()`, `os.getenv(name, x)`."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             return self._text_method(node, node.func)
+        if name == "isinstance" and len(node.args) == 2:
+            return self._assumed(self._names.qualified(node.args[1]))
         if name not in _FUNCTIONS and name not in _ENVIRONMENT and name != "torch.device":
             return None
         arguments = self.arguments(node)
@@ -359,10 +363,8 @@ def _compared(kind: ast.cmpop, left: Answer, right: Answer) -> bool | None:
         unseen = isinstance(kind, (ast.In, ast.NotIn)) and isinstance(right.value, list) and UNDECIDED in right.value
         return None if unseen and result is isinstance(kind, ast.NotIn) else result
     if _is_no_gpu(left):
-        return {ast.Lt: True, ast.LtE: True, ast.Gt: False, ast.GtE: False}.get(type(kind))
-    if _is_no_gpu(right):
-        return {ast.Gt: True, ast.GtE: True, ast.Lt: False, ast.LtE: False}.get(type(kind))
-    return None
+        return _FEWER.get(type(kind))
+    return _MORE.get(type(kind)) if _is_no_gpu(right) else None
 
 
 def _is_no_gpu(answer: Answer) -> bool:

@@ -98,11 +98,12 @@ class Composer:
         self.problems = []
         self._text = text
         self._line = first_line
-        handlers = self._handlers
+        handler_of = self._handlers.get
         for event in events:
             name = type(event).__name__
-            if name in handlers:
-                handlers[name](event)
+            handler = handler_of(name)
+            if handler is not None:
+                handler(event)
             elif name == "DocumentStartEvent":
                 self._begin()
             elif name == "DocumentEndEvent":
@@ -169,10 +170,10 @@ class Composer:
         return Location(self._path, pieces[0].line, pieces[0].column, *self._end), pieces
 
     def _content(self, event: Event, end: int) -> Mark:
-        """Where a node begins behind its anchor and tag."""
-        start = event.start_mark
+        """Where a node begins behind its anchor and tag; `end` is an offset that is not before that."""
+        start: Mark = event.start_mark
         if not event.anchor and event.tag is None:
-            return Mark(start.index, start.line, start.column)
+            return start
         match = _PROPERTIES.match(self._text, start.index, end)
         index = match.end() if match else start.index
         breaks = self._text.count("\n", start.index, index)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from gpulint.discover import Kind
 from gpulint.model.container import Container, RequestState
 from gpulint.model.machines import Machines
-from gpulint.parse.yaml_problems import looks_templated
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
 from gpulint.rule import Problem, Severity
@@ -35,7 +34,7 @@ class Project:
     def __init__(
         self,
         tree: Tree,
-        machines: Machines = Machines(),
+        machines: Machines,
         strict: bool = False,
         named: frozenset[str] = frozenset(),
         wants_notes: bool = False,
@@ -61,7 +60,12 @@ class Project:
 
     def syntax_problems(self) -> Iterator[Problem]:
         """What could not be parsed of the files read so far."""
-        for path, message, location in self.tree.problems():
+        problems = tuple(self.tree.problems())
+        if not problems:
+            return
+        from gpulint.parse.yaml_problems import looks_templated
+
+        for path, message, location in problems:
             source = self.tree.source(path)
             templated = source is not None and looks_templated(source.text)
             hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
@@ -73,9 +77,13 @@ class Project:
     @cached_property
     def started(self) -> Started:
         """What the scripts, Makefiles and CI files build and start."""
-        from gpulint.project.commands import Started, read_started
+        from gpulint.project.commands import read_started
 
-        return read_started(self.tree, self.relevance.scripts) if self.relevance.scripts else Started()
+        return read_started(self.tree, self.relevance.scripts)
+
+    @property
+    def _together(self) -> tuple[tuple[str, ...], ...]:
+        return self.started.together if self.relevance.scripts else ()
 
     @cached_property
     def _services(self) -> tuple[Container, ...]:
@@ -83,14 +91,14 @@ class Project:
             return ()
         from gpulint.project.compose import compose_containers
 
-        return compose_containers(self.tree, self.relevance.compose_files, self.started.together)
+        return compose_containers(self.tree, self.relevance.compose_files, self._together)
 
     @cached_property
     def builds(self) -> Builds:
         """The links from images to the Dockerfiles that build them here."""
         from gpulint.project.builds import Builds
 
-        return Builds(self.tree, self.started.builds, self._services)
+        return Builds(self.tree, self.started.builds if self.relevance.scripts else (), self._services)
 
     @cached_property
     def _pods(self) -> tuple[Container, ...]:
@@ -104,7 +112,8 @@ class Project:
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """Everything that starts a container, in its effective form."""
-        return (*self._services, *self._pods, *self.started.containers)
+        commands = self.started.containers if self.relevance.scripts else ()
+        return (*self._services, *self._pods, *commands)
 
     def build_of(self, container: Container) -> Built | None:
         """How the container's image is built here, where it is."""
@@ -136,6 +145,9 @@ class Project:
     def entry_points(self) -> tuple[EntryPoint, ...]:
         """Every program and entry script that containers run, and those Python files that start by themselves where notes are wanted
         or the file was named."""
+        asked = self.wants_notes or any(self.tree.kind(path) is Kind.PYTHON for path in self.named)
+        if not self.containers and not asked:
+            return ()
         from gpulint.project.links import find_entry_points
 
         return tuple(find_entry_points(self))

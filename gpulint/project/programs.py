@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from posixpath import dirname
 from typing import NamedTuple, Protocol
 
-from gpulint.facts.python import anchors, is_handler, is_starter, starting_methods
+from gpulint.facts.python import anchors, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.module import (
     MAIN,
     TOP,
@@ -131,7 +131,7 @@ class _Path:
         self._names = _Resolver(modules, roots)
         self._modules: dict[str, Module] = {}
         self._reached: dict[tuple[str, str], list[_Reach]] = {}
-        self._scopes: list[tuple[Scope, _Reach]] = []
+        self._scopes: list[tuple[Module, Scope, _Reach]] = []
         self._objects: dict[tuple[str, str], _Found] = {}
         self._methods: dict[str, _Reach] = {}
         self._starter: Location | None = None
@@ -208,12 +208,13 @@ class _Path:
             return
         before.append(reach)
         scope = module.scopes[name]
-        self._scopes.append((scope, reach))
+        self._scopes.append((module, scope, reach))
         self._import_all(module, scope, reach, depth)
         for method, gate in scope.methods.items():
             self._note_method(method, reach.through(gate, caught=False))
         if depth >= DEPTH:
             return
+        self._wrap(module, name, reach, depth)
         for call in scope.calls:
             found = self._names.find(module, call.name)
             if found is not None:
@@ -223,6 +224,15 @@ class _Path:
             elif call.name.startswith(":"):
                 self._note_method(call.name.rpartition(".")[2], reach.through(call.gate, call.caught))
 
+    def _wrap(self, module: Module, name: str, reach: _Reach, depth: int) -> None:
+        """A decorator of the repository runs its inner functions round the function."""
+        for decorator in module.decorators.get(name, ()):
+            found = self._names.find(module, decorator)
+            if found is not None and found.function:
+                for inner in found.module.scopes:
+                    if inner.startswith(f"{found.function}."):
+                        self._visit(found.module, inner, reach, depth + 1)
+
     def _enter(self, found: _Found, reach: _Reach, depth: int) -> None:
         """Call a function, or make an object of a class; its module's top level has run by then."""
         self._import(found.module, reach, depth)
@@ -230,8 +240,16 @@ class _Path:
             self._visit(found.module, found.function, reach, depth)
         elif found.kind is not None:
             self._objects.setdefault((found.module.path, found.kind.name), found)
-            for method in _CONSTRUCTORS:
+            for method in (*_CONSTRUCTORS, *self._methods_that_run(found)):
                 self._enter_method(found, method, reach, depth)
+
+    def _methods_that_run(self, found: _Found) -> list[str]:
+        """The properties and validators of a class."""
+        kind = found.kind
+        if kind is None:
+            return []
+        decorators = {method: found.module.decorators.get(f"{kind.name}.{method}", ()) for method in kind.methods}
+        return sorted(method for method, names in decorators.items() if any(map(runs_with_object, names)))
 
     def _enter_method(self, found: _Found, method: str, reach: _Reach, depth: int) -> None:
         target = self._names.method(found, method)
@@ -259,7 +277,7 @@ class _Path:
 
     def _program(self, module: Module, start: Location | None) -> Program:
         entry = start or self._starter
-        signs = {sign.means for scope, _ in self._scopes for sign in scope.signs}
+        signs = {sign.means for _, scope, _ in self._scopes for sign in scope.signs}
         packages = (name.partition(".")[0] for each in self._modules.values() for name in each.aliases.values())
         return Program(
             path=module.path,
@@ -278,10 +296,10 @@ class _Path:
 
         Of a library's defaults the first one stands for all.
         """
-        on_cpu = {framework for scope, reach in self._scopes if reach.gate is Gate.RUNS for framework in scope.on_cpu}
+        on_cpu = {framework for _, scope, reach in self._scopes if reach.gate is Gate.RUNS for framework in scope.on_cpu}
         if "*" in on_cpu:
             return ()
-        reached = (scope for scope, reach in self._scopes if reach.gate is not Gate.NEVER)
+        reached = (scope for _, scope, reach in self._scopes if reach.gate is not Gate.NEVER)
         found = dict.fromkeys(
             fallback
             for scope in reached
@@ -293,16 +311,18 @@ class _Path:
         return (*(fallback for fallback in found if fallback.kind is not FallbackKind.DEFAULT), *reversed(defaults.values()))
 
     def _assertions(self, entry: Location | None) -> Iterator[Assertion]:
-        for scope, reach in self._scopes:
+        for _, scope, reach in self._scopes:
             if reach.starting and reach.free and reach.gate is not Gate.NEVER:
                 for assertion in scope.assertions:
                     if assertion.kind is not AssertionKind.RETURN or scope.location == entry:
                         yield assertion._replace(gate=min(assertion.gate, reach.gate))
 
     def _raising(self) -> Iterator[Raising]:
-        for scope, reach in self._scopes:
-            if reach == _START:
-                yield from (raising for raising in scope.raising if raising.gate is Gate.RUNS)
+        """What certainly raises; of a function of the repository its own scope tells, whatever its name says."""
+        for module, scope, reach in self._scopes:
+            for raising in scope.raising:
+                if reach == _START and raising.gate is Gate.RUNS and self._names.find(module, raising.name) is None:
+                    yield raising
 
 
 class _Resolver:

@@ -152,5 +152,6 @@ def _roots(copy: Copy) -> bool:
 
 def is_infrastructure_image(stage: Stage, project: Project) -> bool:
     """Whether the image is part of what makes GPUs usable, by the names it is given and those of its folders."""
-    names = [str(name.name) for recipe in project.builds.recipes if recipe.dockerfile == stage.path for name in recipe.names if isinstance(name.name, Text)]
+    recipes = [recipe for recipe in project.builds.recipes if recipe.dockerfile == stage.path]
+    names = [str(name.name) for recipe in recipes for name in recipe.names if isinstance(name.name, Text)]
     return any(infrastructure(name, "", "", "") for name in (*names, stage.path, stage.name or ""))

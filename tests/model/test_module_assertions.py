@@ -81,6 +81,11 @@ def test_a_body_that_goes_on_is_none(body: str) -> None:
         "torch.cuda.device_count() == 0",
         "torch.cuda.device_count() < 1",
         "torch.cuda.device_count() < args.gpus",
+        "torch.cuda.device_count() != args.gpus",
+        "not isinstance(trainer.accelerator, CUDAAccelerator)",
+        'next(net.parameters()).device.type != "cuda"',
+        "not next(net.parameters()).is_cuda",
+        '"cuda" not in str(jax.devices()[0]).lower()',
         "args.gpus > torch.cuda.device_count()",
         "not torch.cuda.device_count()",
         "not (torch.cuda.is_available() and torch.cuda.device_count() > 0)",
@@ -160,6 +165,24 @@ def test_variables_hold_the_answer() -> None:
 
 def test_an_expression_that_refuses() -> None:
     assert noted('torch.cuda.is_available() or sys.exit("no GPU")') == [f'{ASKS} or sys.exit("no GPU")']
+
+
+def test_an_exit_code_that_says_there_is_no_gpu() -> None:
+    code = """
+def run():
+    if not torch.cuda.is_available():
+        return 2
+    fit()
+    return 0
+
+def main():
+    return run()
+
+sys.exit(main())
+"""
+    assert noted(code)[0] == "sys.exit(main())"
+    assert noted("sys.exit(0 if torch.cuda.is_available() else 1)") == [f"sys.exit(0 if {ASKS} else 1)"]
+    assert noted("sys.exit(1 if torch.cuda.is_available() else 0)") == []
 
 
 def test_a_loop_that_waits_for_a_gpu() -> None:

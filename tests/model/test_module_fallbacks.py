@@ -46,11 +46,12 @@ ASKS = "torch.cuda.is_available()"
             'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"',
         ),
         ('weights = torch.load(path, map_location=None if torch.cuda.is_available() else "cpu")', f'None if {ASKS} else "cpu"'),
+        ("xp = cupy if cupy.cuda.is_available() else numpy", "cupy if cupy.cuda.is_available() else numpy"),
         ('device = "cuda" if (seen := torch.cuda.is_available()) else "cpu"', f'"cuda" if (seen := {ASKS}) else "cpu"'),
     ],
 )
 def test_a_choice_by_expression(code: str, place: str) -> None:
-    assert fallbacks(f"import torch\n{code}\n") == [place]
+    assert fallbacks(f"import cupy, numpy, torch\n{code}\n") == [place]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def _is_asserted(entry: EntryPoint) -> bool:
 
 
 def _severity(entry: EntryPoint, users: list[Container], project: Project) -> Severity | None:
-    if users and not any(says_cpu(container, project) for container, _ in entry.containers if not has_gpu(container)):
+    if users and not any(says_cpu(container) for container, _ in entry.containers if not has_gpu(container)):
         return Severity.WARNING
     if entry.path in project.named or project.strict:
         return Severity.WARNING
