@@ -165,10 +165,10 @@ def _of_placement(container: Container) -> Iterator[Evidence]:
         values: list[str | None] = [str(value) for value in label.values if isinstance(value, Text)]
         if any(gpu_label(label.key, value) for value in values or [None]):
             shown = f"{label.key}={values[0]}" if values else str(label.key)
-            yield Evidence(Strength.EXPLICIT, Origin.PLACEMENT, label.key.location, f"its pod selects GPU nodes by {shown}")
+            yield Evidence(Strength.EXPLICIT, Origin.PLACEMENT, label.key.location, f"the pod selects GPU nodes by {shown}")
     for toleration in pod.tolerations:
         if isinstance(toleration.key, Text) and gpu_taint(toleration.key):
-            yield Evidence(Strength.SUPPORTING, Origin.PLACEMENT, toleration.location, f"its pod tolerates the GPU taint {toleration.key}")
+            yield Evidence(Strength.SUPPORTING, Origin.PLACEMENT, toleration.location, f"the pod tolerates the GPU taint {toleration.key}")
 
 
 def _of_image(container: Container, project: Project) -> Iterator[Evidence]:

@@ -18,6 +18,8 @@ from gpulint.project.tree import Tree
 from gpulint.rule import Severity
 
 STANDARD_INPUT = "-"
+COUNTED = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL)
+"""The kinds that the last line counts."""
 
 
 class Run(NamedTuple):
@@ -83,7 +85,29 @@ class Run(NamedTuple):
         found = ", ".join(counted(count, level.label) for level, count in counts.items() if count) or "no findings"
         held = len(outcome.findings) - len(outcome.shown)
         ignored = f" ({held} ignored)" if held else ""
-        return f"{found}{ignored}: {', '.join(self.project.understood()) or 'no files of a known kind'}"
+        understood = (*self._files_understood(), *self._containers_understood())
+        return f"{found}{ignored}: {', '.join(understood) or 'no files of a known kind'}"
+
+    def _files_understood(self) -> Iterator[str]:
+        for kind in COUNTED:
+            count = len(self.project.tree.paths(kind))
+            if count:
+                yield counted(count, kind.value)
+        templates = len(self.project.tree.paths(Kind.TEMPLATE))
+        if templates:
+            yield f"{counted(templates, 'template')} not rendered"
+
+    def _containers_understood(self) -> Iterator[str]:
+        """How many containers have or want a GPU, and how many of them are linked to what they run."""
+        if not self.project.containers:
+            return
+        from gpulint.evidence import is_gpu_container
+
+        with_gpu = [container for container in self.project.containers if is_gpu_container(container, self.project)]
+        images = sum(self.project.build_of(container) is not None for container in with_gpu)
+        programs = sum(self.project.start_of(container).program is not None for container in with_gpu)
+        links = f" ({images} linked to a Dockerfile, {programs} to a program)" if with_gpu else ""
+        yield f"{counted(len(with_gpu), 'GPU container')}{links}"
 
     def graph(self) -> str:
         from gpulint.project.graph import render
@@ -92,7 +116,7 @@ class Run(NamedTuple):
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 error`, `2 errors`."""
+    """`1 error`, `2 errors`, `0 errors`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

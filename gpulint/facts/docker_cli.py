@@ -82,9 +82,10 @@ def gpus_are_ids(kin: str) -> bool:
 
 
 def names_image(expansion: str) -> bool:
-    """Whether a variable in that expansion is called after an image: `$IMAGE`, `${IMG_NAME}`."""
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", expansion)
-    return not words("docker_cli", "image_names").isdisjoint(map(str.lower, found))
+    """Whether a variable in that expansion is called after an image and not after options: `$IMAGE`, `${buildImg}`, no `$IMAGE_OPTS`."""
+    parts = [part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", expansion)]
+    of_image = any(part.endswith(tuple(words("docker_cli", "image_names"))) for part in parts)
+    return of_image and words("docker_cli", "option_names").isdisjoint(parts)
 
 
 class BuildAction(NamedTuple):

@@ -262,7 +262,7 @@ def _is_image(word: Value) -> bool:
     if isinstance(word, Unknown):
         return not _may_be_options(word)
     match = _REFERENCE.fullmatch(word)
-    return bool(match and (match["version"] or ("/" in word and "." not in word.rpartition("/")[2])))
+    return bool(match and (match["version"] or "." in word.partition("/")[0]))
 
 
 def _open_behind(words: Sequence[Value]) -> frozenset[str]:
@@ -285,7 +285,7 @@ def _builds(line: _Line) -> Iterator[ImageBuild]:
     except UnknownFlagError:
         return
     options = RunOptions(reader.options, line.called.kin)
-    sure = [word for word in words if not _may_be_options(word)]
+    sure = [word for word in words if not (isinstance(word, UnknownWord) and word.many)]
     context = next(iter(sure or words), None)
     file = options.last("file")
     yield ImageBuild(

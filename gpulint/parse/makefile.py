@@ -193,13 +193,20 @@ class _Reader:
                 yield _Part(reference if run == reference else _standing_at(run, reference.location), known=False)
 
     def _runs(self, reference: str, depth: int) -> Iterator[tuple[str, bool]]:
-        """The runs of characters that a reference becomes, and whether each is known."""
+        """The runs of characters that a reference becomes, and whether each is known; the reference itself where none is."""
         variable = _VARIABLE.fullmatch(reference)
         value = self._known_value(variable[1]) if variable and depth else None
         if value is None or self._brought + len(value) > EXPANSION_LIMIT:
             yield reference, False
             return
         self._brought += len(value)
+        runs = list(self._runs_of_value(value, depth))
+        if runs and not any(known for _, known in runs):
+            yield reference, False
+        else:
+            yield from runs
+
+    def _runs_of_value(self, value: str, depth: int) -> Iterator[tuple[str, bool]]:
         at = 0
         while match := _REFERENCE.search(value, at):
             if match.start() > at:

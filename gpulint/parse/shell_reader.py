@@ -27,7 +27,7 @@ from gpulint.source import Text
 
 _JOIN = re.compile(r";;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|\n]")
 _RESERVED = re.compile(
-    rf"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|in|function|coproc|[{{}}!]|\[\[)(?=[{SPACE};&|()<>]|\Z)"
+    rf"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|in|function|coproc|[{{}}!]|\[\[)(?=[{SPACE};&|()<>]|\\\r?\n[{SPACE}]|\Z)"
     r"|\(\(?|time(?=[ \t]+(?:(?:for|while|until|select|if|case|\[\[|!)[ \t]|[{(]))"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")

@@ -158,6 +158,23 @@ class _Reader:
         column, end_column = (offset - text.rfind("\n", 0, offset) for offset in (start, end))
         return Location(self._path, line, column, end_line, end_column)
 
+    def _roots(self, events: Iterable[Event], text: str, first_line: int) -> list[Node | None]:
+        if ("\r" in text or not text.isascii()) and _OTHER_LINE_BREAK.search(text):
+            events = _with_our_lines(events, text)
+        roots = list(self._composer.roots(events, text, first_line))
+        self.problems.extend(self._composer.problems)
+        return roots
+
+    def _second_opinion(self, text: str, first_line: int) -> list[Node | None]:
+        """What ruamel.yaml makes of a document that PyYAML refused: nothing where it refuses it too, or is not worth its time."""
+        if len(text) > self._second_opinion_left or looks_templated(text) or has_conflict(text):
+            return []
+        self._second_opinion_left -= max(len(text), 500)
+        try:
+            return self._roots(_events_of_yaml_1_2(text), text, first_line)
+        except Exception:  # It raises more than its own errors.
+            return []
+
 
 def _events(text: str) -> Iterator[Event]:
     """The events of PyYAML's C parser, or of the slower one in Python where the C library is not there."""

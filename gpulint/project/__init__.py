@@ -102,12 +102,12 @@ class Project:
 
     @cached_property
     def _pods(self) -> tuple[Container, ...]:
-        matters = self.relevance.manifests(self.builds.names)
-        if not matters:
+        manifests = frozenset(self.relevance.manifests(self.builds.names))
+        if not manifests:
             return ()
         from gpulint.project.kubernetes import kubernetes_containers
 
-        return kubernetes_containers(self.tree, frozenset(matters).__contains__)
+        return kubernetes_containers(self.tree, lambda path: path in manifests or self.relevance.names_gpu(path))
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
@@ -219,12 +219,6 @@ class Project:
         parts = {"ImageRef": "images", "Stage": "stages", "Container": "containers", "EntryPoint": "entry_points"}
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
-
-    def understood(self) -> list[str]:
-        """What was read and linked, in words."""
-        kinds = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL)
-        counts = [(len(self.tree.paths(kind)), kind.value) for kind in kinds]
-        return [f"{count} {noun}{'s' if count != 1 else ''}" for count, noun in counts if count]
 
 
 GRANTED = (RequestState.ASKED, RequestState.OPTIONAL)

@@ -71,7 +71,16 @@ def test_only_podman_takes_ids_alone() -> None:
 
 @pytest.mark.parametrize(
     ("expansion", "expected"),
-    [("$IMAGE", True), ("${IMG_NAME}", True), ("$dockerImage", True), ("${TAG}", True), ("$OPTS", False), ("$@", False)],
+    [
+        ("$IMAGE", True),
+        ("${IMG_NAME}", True),
+        ("$dockerImage", True),
+        ("${TAG}", True),
+        ("$OPTS", False),
+        ("$@", False),
+        ("$(BUILDIMAGE)", True),
+        ("$(IMAGE_ARGS)", False),
+    ],
 )
 def test_variables_called_after_an_image(expansion: str, expected: bool) -> None:
     assert names_image(expansion) == expected

@@ -271,6 +271,7 @@ def test_operators(text: str, expected: list[str]) -> None:
         ("time for i in a; do b; done", {"b": "for"}),
         ("coproc a", {"a": ""}),
         ("echo if then; a", {"echo": "", "a": ""}),
+        ("if a;then\\\n b;\\\n else\\\n c;\\\nfi", {"a": "if", "b": "then", "c": "else"}),
     ],
 )
 def test_blocks(text: str, expected: dict[str, str]) -> None:
