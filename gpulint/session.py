@@ -155,13 +155,23 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
         root = folder
     given = _standard_input(root, stdin_filename) if STANDARD_INPUT in paths else {}
     only_input = bool(given) and not stdin_filename
-    excluded = glob_pattern((*config.exclude, *config.extend_exclude))
-    tree = Tree(root, [] if only_input else list_files(root, excluded), given)
     selection = _selection(root, paths, frozenset(given))
+    tree = Tree(root, [] if only_input else _files(root, config, selection), given)
     project = Project(
         tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE
     )
     return Run(project, config, selection, root)
+
+
+def _files(root: Path, config: Config, selection: Selection) -> list[str]:
+    """The files below the root without the excluded ones; what the command line names is never excluded."""
+    excluded = glob_pattern((*config.exclude, *config.extend_exclude))
+    files = set(list_files(root, excluded))
+    if excluded:
+        named = (folder for folder in selection.folders if folder and excluded.search(folder + "/"))
+        files.update(f"{folder}/{path}" for folder in named for path in list_files(root / folder, None))
+        files.update(path for path in selection.files if (root / path).is_file())
+    return sorted(files)
 
 
 def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:

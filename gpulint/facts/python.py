@@ -102,11 +102,13 @@ def is_asked_for(name: str) -> bool:
     return any(_rows(key, name) for key in ("behaviours", "presence", "signs"))
 
 
+@cache
 def literal(text: str) -> str:
     """Which device a string names: "gpu", "cpu" or ""."""
     return next((str(row["means"]) for row in table("python")["literals"] if re.fullmatch(row["pattern"], text, re.IGNORECASE)), "")
 
 
+@cache
 def is_device_name(name: str) -> bool:
     """Whether a variable of this name holds a device, such as `device` and `args.device`."""
     last = name.rpartition(".")[2].lower().strip("_")
@@ -120,11 +122,13 @@ def is_gpu_name(name: str) -> bool:
     return not parts.isdisjoint(words("python", "gpu_names")) and parts.isdisjoint(words("python", "off_names"))
 
 
+@cache
 def is_answer_name(name: str) -> bool:
     """Whether a value of this name only tells a person how things stand: `gpu_available=`, `device_count=`."""
     return not _parts(name).isdisjoint(words("python", "answer_names"))
 
 
+@cache
 def is_unrelated_switch(name: str) -> bool:
     """Whether a switch of this name asks for a GPU for a reason of its own: debugging, a precision, several processes."""
     return not _parts(name).isdisjoint(words("python", "unrelated_switches"))

@@ -15,7 +15,6 @@ DEEPEST_CHAIN = 5000
 _TOO_DEEP = "nested too deeply to be read"
 _OPERATOR = rb"[-+*/%@|&^.(\[]"
 _OPERATOR_LINE = re.compile(rb"\n[ \t]*" + _OPERATOR)
-_LONG_LINE = re.compile(rb"[^\n]{%d,}" % (2 * DEEPEST_CHAIN))
 _LITERAL = re.compile(rb"'[^'\n]*'|\"[^\"\n]*\"|\d[\d.eE_]*")
 
 
@@ -71,9 +70,10 @@ def _chains_too_deep(data: bytes) -> bool:
     """Whether an expression may join more than DEEPEST_CHAIN operands: on one line, or with an operator at the start of each line."""
     if len(data) < 2 * DEEPEST_CHAIN:
         return False
-    if len(_OPERATOR_LINE.findall(data)) > DEEPEST_CHAIN:
+    lines = data.split(b"\n")
+    if len(lines) > DEEPEST_CHAIN and len(_OPERATOR_LINE.findall(data)) > DEEPEST_CHAIN:
         return True
-    return any(_has_deep_chain(line) for line in _LONG_LINE.findall(data))
+    return any(_has_deep_chain(line) for line in lines if len(line) > 2 * DEEPEST_CHAIN)
 
 
 def _has_deep_chain(line: bytes) -> bool:
