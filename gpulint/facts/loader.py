@@ -9,6 +9,11 @@ from gpulint.facts import table, words
 from gpulint.facts.commands import program_index, program_name
 
 
+def may_remove_loader_part(script: str) -> bool:
+    """Whether the text of a script holds a word without which no command in it removes any of that."""
+    return any(word in script for word in words("loader", "signs"))
+
+
 def removed_loader_part(command: Sequence[str]) -> str:
     """What a command removes of that, in words; "" where it removes none of it."""
     index = program_index(command)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from gpulint.facts import Row, table, words
@@ -99,10 +99,10 @@ def is_question(name: str) -> bool:
 @cache
 def is_asked_for(name: str) -> bool:
     """Whether any table has a row for calls of this name, so that their arguments are worth reading."""
-    return any(_rows(key, name) for key in ("behaviours", "presence", "signs"))
+    return any(_rows(key, name) for key in ("behaviours", "presence", "signs", "watched"))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def literal(text: str) -> str:
     """Which device a string names: "gpu", "cpu" or ""."""
     return next((str(row["means"]) for row in table("python")["literals"] if re.fullmatch(row["pattern"], text, re.IGNORECASE)), "")
@@ -182,6 +182,12 @@ def is_device_file(path: str) -> bool:
 def anchors() -> tuple[bytes, ...]:
     """Words in lower case of which a file must hold one, case apart, to say anything of a GPU."""
     return tuple(sorted(word.encode() for word in words("python", "anchors")))
+
+
+@cache
+def import_anchors() -> tuple[bytes, ...]:
+    """The anchors of a file that a program imports: one that only holds a setting of the device counts there too."""
+    return (*anchors(), *sorted(word.encode() for word in words("python", "setting_anchors")))
 
 
 # --- Rows and patterns ----------------------------------------------------------------------------------------------------------

@@ -23,9 +23,13 @@ from gpulint.source import Location, Text, Unknown, Value
 
 @dataclass(frozen=True, eq=False)
 class RunCommand(Command):
-    """A `docker run` with its options as they are written, in their order."""
+    """A `docker run` with its options as they are written, in their order.
+
+    `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say.
+    """
 
     options: tuple[Option, ...] = ()
+    runner: tuple[Value, ...] | None = None
 
 
 class ImageBuild(NamedTuple):
@@ -69,14 +73,17 @@ class CommandLines(NamedTuple):
     compose_calls: tuple[ComposeCall, ...] = ()
 
 
-def read_commands(script: Script, context: str = "shell") -> CommandLines:
-    """The containers, image builds and Compose calls of a script. `context` says where it stands: shell, make, github or gitlab."""
+def read_commands(script: Script, context: str = "shell", runner: tuple[Value, ...] | None = None) -> CommandLines:
+    """The containers, image builds and Compose calls of a script.
+
+    `context` says where it stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it.
+    """
     containers: list[Container] = []
     builds: list[ImageBuild] = []
     calls: list[ComposeCall] = []
     for line in _lines(script):
         if line.command == "run":
-            containers += _containers(line, context)
+            containers += _containers(line, context, runner)
         elif line.command == "build":
             builds += _builds(line)
         else:
@@ -183,7 +190,7 @@ class _Run(NamedTuple):
     open: frozenset[str] = frozenset()
 
 
-def _containers(line: _Line, context: str) -> Iterator[Container]:
+def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> Iterator[Container]:
     run = _read_run(line)
     if run is None or any(option.name == "help" for option in run.options.options):
         return
@@ -204,7 +211,7 @@ def _containers(line: _Line, context: str) -> Iterator[Container]:
         shared_memory=run.options.shared_memory,
         ipc=run.options.last("ipc"),
         open=run.options.open | run.open,
-        command=RunCommand(line.word, line.location, context, run.options.options),
+        command=RunCommand(line.word, line.location, context, run.options.options, runner),
     )
 
 

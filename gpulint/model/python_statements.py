@@ -196,9 +196,11 @@ class _Statements:
     # --- Loops, with and match -----------------------------------------------------------------------------------------------
 
     def _for(self, node: ast.For | ast.AsyncFor, gate: Gate, _: Sequence[ast.stmt]) -> int:
+        """The body never runs where it runs once for each GPU."""
         self._expressions.read(node.iter, gate)
+        items = self._values.of(node.iter)
         self._bind_target(node.target, node.iter, UNKNOWN)
-        body = self._block(node.body, gate)
+        body = self._block(node.body, Gate.NEVER if items.subject and items.value == [] else gate)
         return self._block(node.orelse, gate) | FALLS | body & (RETURNS | REFUSES)
 
     def _while(self, node: ast.While, gate: Gate, _: Sequence[ast.stmt]) -> int:

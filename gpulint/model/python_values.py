@@ -83,6 +83,7 @@ _FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "sorted": list,
     "any": any,
     "all": all,
+    "range": lambda end: list(range(end)) if end < LONGEST_SEQUENCE else UNDECIDED,
 }
 _METHODS: dict[str, Callable[..., object]] = {
     "lower": str.lower,

@@ -14,17 +14,18 @@ _DEEPEST = 4  # scripts in scripts; each level of quoting doubles the escapes, s
 
 def read_script(text: Text, variables: Mapping[str, Value]) -> Script:
     """Read a script. The commands of a script that a shell in it runs follow that shell's command, in a block named "script"."""
-    return _with_inner(parse(text, variables), variables)
+    return with_inner_scripts(parse(text, variables), variables)
 
 
 def read_command(words: tuple[Text, ...], variables: Mapping[str, Value]) -> Script:
     """A command that no shell reads, in the form of a script: its words as they are, and what a shell among them runs."""
     location = words[0].location.to(words[-1].location)
     command = SimpleCommand(words, location, tokens=tuple(word.location for word in words))
-    return _with_inner(Script((command,)), variables)
+    return with_inner_scripts(Script((command,)), variables)
 
 
-def _with_inner(script: Script, variables: Mapping[str, Value]) -> Script:
+def with_inner_scripts(script: Script, variables: Mapping[str, Value]) -> Script:
+    """A script with the commands of the scripts that a shell in it runs, each behind that shell's command in a block named "script"."""
     commands = tuple(_flattened(script, variables, 0))
     return script if len(commands) == len(script.commands) else replace(script, commands=commands)
 

@@ -7,20 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.model.container import EnvVar
 from gpulint.model.image import ImageRef, parse_image
-from gpulint.model.install import Install, Package, read_installs
 from gpulint.model.scope import Outside, Scope, join_path, read_global_arguments
-from gpulint.model.script import is_shell, read_command, read_script
 from gpulint.parse.dockerfile import DockerfileSyntax, Instruction
 from gpulint.parse.dockerfile_words import heredoc_words
-from gpulint.parse.shell import Script
-from gpulint.parse.shell_syntax import joined
 from gpulint.source import Location, Text, Unknown, Value
 
-__all__ = ["Copy", "Dockerfile", "Install", "Package", "Run", "RunMount", "Stage", "read_dockerfile"]
+if TYPE_CHECKING:
+    from gpulint.model.install import Install
+    from gpulint.parse.shell import Script
 
 
 class RunMount(NamedTuple):
@@ -155,10 +153,14 @@ class Stage:
 
     @cached_property
     def _steps(self) -> tuple[tuple[Run, tuple[Install, ...]], ...]:
+        """The RUNs with what each installs. The shell's reader is imported here: many runs need no script of any stage."""
+        from gpulint.model.install import read_installs
+        from gpulint.model.run_script import read_run_script
+
         steps = []
         for instruction, scope in self._walk():
             if instruction.name == "RUN":
-                run = Run(instruction, _read_script(instruction, scope), scope.working_directory)
+                run = Run(instruction, read_run_script(instruction, scope), scope.working_directory)
                 steps.append((run, tuple(read_installs(run.script.commands, scope.variables))))
         return tuple(steps)
 
@@ -244,38 +246,6 @@ def _read_base(first: Instruction, outside: Outside, named: Mapping[str, Stage])
     base = outside.expand_from(first.words[0], first.escape) if first.words else Unknown("", first.location)
     parent = named.get(base.lower()) if isinstance(base, Text) else None
     return parent, None if parent is not None else parse_image(base)
-
-
-def _read_script(instruction: Instruction, scope: Scope) -> Script:
-    """The script of a RUN: its shell form, its heredoc alone, or the command of its JSON form."""
-    if instruction.json is not None:
-        return read_command(instruction.json, scope.variables) if instruction.json else Script(())
-    if scope.shell is not None and not any(map(is_shell, scope.shell)):
-        return Script(())
-    heredocs = instruction.heredocs
-    if len(heredocs) == 1 and _HEREDOC_ALONE.fullmatch(instruction.arguments):
-        return read_script(heredocs[0].body, scope.variables) if _is_shell_script(heredocs[0].body) else Script(())
-    return read_script(_with_heredocs(instruction), scope.variables)
-
-
-_HEREDOC_ALONE = re.compile(r"\d*<<-?\s*[^\s<]+")
-_SHEBANG = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(\S+)")
-
-
-def _is_shell_script(text: str) -> bool:
-    shebang = _SHEBANG.match(text)
-    return shebang is None or is_shell(shebang[1])
-
-
-def _with_heredocs(instruction: Instruction) -> Text:
-    """The arguments with the bodies of their heredocs, as a shell reads them."""
-    parts = [instruction.arguments]
-    for heredoc in instruction.heredocs:
-        end = heredoc.body.location
-        line_end = Location(end.path, end.line - 1, parts[-1].location.end_column, end.line - 1, parts[-1].location.end_column)
-        name = Location(end.path, end.end_line, 1, end.end_line, len(heredoc.name) + 1)
-        parts += [Text("\n", line_end), heredoc.body, Text(heredoc.name, name)]
-    return joined(parts, instruction.arguments.location.to(parts[-1].location))
 
 
 def _read_copy(instruction: Instruction, scope: Scope) -> Copy | None:

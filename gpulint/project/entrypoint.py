@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.model.container import Container, Dialect
-from gpulint.model.script import read_command
-from gpulint.parse.shell import Script, SimpleCommand
 from gpulint.source import Text, Value
+
+if TYPE_CHECKING:
+    from gpulint.parse.shell import Script
 
 Words = tuple[Value, ...]
 
@@ -66,6 +67,9 @@ def _variables(container: Container) -> dict[str, Value]:
 
 def script_of(words: Words, variables: Mapping[str, Value]) -> Script:
     """The words as a command, with the commands of the script that a shell in it runs behind it."""
+    from gpulint.model.script import read_command
+    from gpulint.parse.shell import Script, SimpleCommand
+
     known = tuple(word if isinstance(word, Text) else Text("", word.location) for word in words)
     script = read_command(known, variables)
     first = script.commands[0]

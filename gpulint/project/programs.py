@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from posixpath import dirname
 from typing import NamedTuple, Protocol
 
-from gpulint.facts.python import anchors, is_handler, is_starter, runs_with_object, starting_methods
+from gpulint.facts.python import import_anchors, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.module import (
     MAIN,
     TOP,
     Assertion,
     AssertionKind,
+    DeviceDefault,
     Fallback,
     FallbackKind,
     Gate,
@@ -55,7 +56,7 @@ class Program:
 
     `path` is the entry module. `entry` is the name of the function that main or the server starts with, in its `def`; None where the
     module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
-    `raising` holds only what certainly runs. `imports` are the top-level packages that the modules on the path import, and `modules`
+    `raising` holds only what certainly runs. `device_defaults` are the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules`
     those modules.
     """
 
@@ -66,6 +67,7 @@ class Program:
     raising: tuple[Raising, ...]
     trains: bool
     serves: bool
+    device_defaults: tuple[DeviceDefault, ...]
     imports: frozenset[str]
     modules: tuple[str, ...]
 
@@ -287,6 +289,7 @@ class _Path:
             raising=tuple(dict.fromkeys(self._raising())),
             trains="trains" in signs,
             serves="serves" in signs or self._handled,
+            device_defaults=tuple(dict.fromkeys(self._device_defaults())),
             imports=frozenset(packages),
             modules=tuple(self._modules),
         )
@@ -324,6 +327,11 @@ class _Path:
                 if reach == _START and raising.gate is Gate.RUNS and self._names.find(module, raising.name) is None:
                     yield raising
 
+    def _device_defaults(self) -> Iterator[DeviceDefault]:
+        for _, scope, reach in self._scopes:
+            if reach.gate is not Gate.NEVER:
+                yield from scope.device_defaults
+
 
 class _Resolver:
     """Finds what a qualified name stands for among the modules of the repository."""
@@ -338,7 +346,7 @@ class _Resolver:
         """The module at a path, where it says anything of a GPU by its words; None else, so that it need not be parsed."""
         if path not in self._relevant:
             source = self._modules.source(path)
-            speaks = source is not None and any(anchor in source.lowered for anchor in anchors())
+            speaks = source is not None and any(anchor in source.lowered for anchor in import_anchors())
             self._relevant[path] = self._modules.module(path) if speaks else None
         return self._relevant[path]
 

@@ -163,6 +163,20 @@ def test_nothing_is_spawned_for_no_gpu() -> None:
     """
     scope = module_of(code).scopes["main"]
     assert [call.gate for call in scope.calls if call.name == ":train"] == [Gate.NEVER]
+    (spawn,) = [call for call in scope.calls if call.name == "torch.multiprocessing.spawn"]
+    assert (spawn.arguments["nprocs"].value, spawn.arguments["nprocs"].subject) == (0, "torch.cuda.device_count")
+
+
+def test_a_loop_over_the_gpus_runs_for_none() -> None:
+    code = """
+        import torch, a
+        for rank in range(torch.cuda.device_count()):
+            a.each(rank)
+        for item in range(3):
+            a.item()
+    """
+    gates = calls_of(code)
+    assert (gates["a.each"], gates["a.item"]) == (Gate.NEVER, Gate.RUNS)
 
 
 def test_arguments_of_calls_that_matter() -> None:

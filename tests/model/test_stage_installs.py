@@ -6,7 +6,8 @@ import pytest
 
 from gpulint.facts import table
 from gpulint.facts.installers import installer, option_roles, variables_of
-from gpulint.model.stage import Install, Stage, read_dockerfile
+from gpulint.model.install import Install
+from gpulint.model.stage import Stage, read_dockerfile
 from gpulint.parse.dockerfile import parse
 from gpulint.source import Source, Unknown, Value
 

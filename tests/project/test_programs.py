@@ -353,6 +353,12 @@ def test_what_it_is_for() -> None:
     assert not serves.trains
 
 
+def test_settings_of_the_device_that_it_imports() -> None:
+    files = {"serve.py": "import torch\nfrom config import DEVICE\n", "config.py": 'import os\n\nDEVICE = os.getenv("DEVICE", "cpu")\n'}
+    found, tree = program(files, "serve.py")
+    assert [(each.name, tree.text(each.location)) for each in found.device_defaults] == [("DEVICE", 'config.py: "cpu"')]
+
+
 def test_imports_and_modules() -> None:
     found, tree = program({"fit.py": "import torch.nn\nfrom kit.device import pick\npick()\n", "kit/device.py": PICK})
     assert found.imports >= {"torch", "kit"}

@@ -14,10 +14,10 @@ from gpulint.source import Unknown
 def check(stage: Stage, project: Project) -> Iterator[Problem]:
     """A warning at the FROM that names the devel image, unless the stage compiles GPU code at run time."""
     base = stage.chain()[-1].base
-    if base is None or isinstance(base.name, Unknown) or base.is_missing or not runs_a_program(stage, project):
+    if base is None or isinstance(base.name, Unknown) or base.is_missing:
         return
     twin = base.facts.runtime_tag
-    if twin is None or is_for_developers(stage) or is_base_of_others(stage, project):
+    if twin is None or is_for_developers(stage) or not runs_a_program(stage, project) or is_base_of_others(stage, project):
         return
     compiles = compiles_gpu_code(stage, project)
     if compiles and not project.strict:

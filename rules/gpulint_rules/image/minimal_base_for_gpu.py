@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.facts.loader import removed_loader_part
+from gpulint.facts.loader import may_remove_loader_part, removed_loader_part
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.stages import gpu_use, is_file_export, is_infrastructure_image, ships
@@ -24,12 +24,12 @@ def check(stage: Stage, project: Project) -> Iterator[Problem]:
     the linker cache or its configuration."""
     if not ships(stage, project) or is_infrastructure_image(stage, project):
         return
-    reason = gpu_use(stage, project)
+    base = stage.chain()[-1].base
+    kind = base.facts.minimal if base is not None and not isinstance(base.name, Unknown) else ""
+    reason = gpu_use(stage, project) if kind or any(map(_may_remove, stage.chain())) else None
     if reason is None:
         return
     related = (Related(reason.location, reason.says),)
-    base = stage.chain()[-1].base
-    kind = base.facts.minimal if base is not None and not isinstance(base.name, Unknown) else ""
     if base is not None and kind and not is_file_export(stage, project):
         lack, severity = LACKS[kind]
         outcome = "it finds no GPU" if severity is Severity.ERROR else "the program may find no GPU"
@@ -38,6 +38,11 @@ def check(stage: Stage, project: Project) -> Iterator[Problem]:
     for place, word in _removals(stage):
         message = f"this removes {word}, by which the injected driver's libraries are found: the GPU may stay unseen"
         yield Problem(place, message, Severity.WARNING, help="keep it", related=related)
+
+
+def _may_remove(stage: Stage) -> bool:
+    runs = (instruction for instruction in stage.instructions if instruction.name == "RUN")
+    return any(may_remove_loader_part(text) for run in runs for text in (run.arguments, *(heredoc.body for heredoc in run.heredocs)))
 
 
 def _removals(stage: Stage) -> Iterator[tuple[Location, str]]:

@@ -13,7 +13,6 @@ from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
 from gpulint.source import known
 
-
 LATEST = "latest"
 
 

@@ -1,0 +1,97 @@
+"""CI files: jobs with their runners, the containers that they run in, and what their steps start and build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpulint.model.command import CommandLines
+from gpulint.model.container import Container, EnvVar
+from gpulint.parse.shell import Script, UnknownWord
+from gpulint.parse.yaml import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence
+from gpulint.source import Location, Text, Unknown, Value
+
+
+class Step(NamedTuple):
+    """A step of a job: what it runs, or the action that it uses, with its inputs."""
+
+    location: Location
+    name: Value | None = None
+    script: Script | None = None
+    uses: Value | None = None
+    inputs: Mapping = EMPTY_MAPPING
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A job of a CI file.
+
+    `location` is its key. `runner` are the labels by which it takes a runner, None where it names none. `container` is what its steps
+    run in, `services` the containers beside it. `started` is what its steps start and build.
+    """
+
+    name: Text
+    location: Location
+    runner: tuple[Value, ...] | None
+    container: Container | None
+    services: tuple[Container, ...]
+    steps: tuple[Step, ...]
+    started: tuple[CommandLines, ...]
+
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """All containers of the job: its own, its services, and those that its steps start."""
+        own = (self.container,) if self.container else ()
+        return (*own, *self.services, *(container for lines in self.started for container in lines.containers))
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """A CI file's jobs, in file order."""
+
+    path: str
+    jobs: tuple[Job, ...]
+
+    @property
+    def lines(self) -> Iterator[CommandLines]:
+        """What the whole file starts, builds and brings together, job by job."""
+        for job in self.jobs:
+            own = (job.container,) if job.container else ()
+            yield CommandLines((*own, *job.services))
+            yield from job.started
+
+
+def scalars(node: Node | None) -> tuple[Value, ...]:
+    """The scalars of a list, or the one that stands in its place."""
+    items = node.items if isinstance(node, Sequence) else () if node is None else (node,)
+    return tuple(item for item in items if isinstance(item, Unknown) or (isinstance(item, Scalar) and not item.is_null))
+
+
+def variables_of(mapping: Mapping) -> tuple[EnvVar, ...]:
+    """The variables of a mapping of names to scalars; a name without a value is the caller's."""
+    return tuple(
+        EnvVar(key, None if isinstance(value, Scalar) and value.is_null else value)
+        for key, value, _ in mapping
+        if isinstance(value, (Scalar, Unknown))
+    )
+
+
+def with_holes(text: Value | None, holes: list[tuple[int, int]]) -> Value | None:
+    """A value in which ranges are not known: unknown where there is one."""
+    if not isinstance(text, Text) or not holes:
+        return text
+    prefix, suffix = text.cut(0, holes[0][0]), text.cut(holes[-1][1], len(text))
+    return UnknownWord(str(text), text.location, prefix, suffix, many=holes == [(0, len(text))])
+
+
+def lines_of(text: Text, separator: re.Pattern[str]) -> Iterator[Text]:
+    """The parts of a text between separators, without the blanks around them and without empty ones."""
+    at = 0
+    for end, start in [*((match.start(), match.end()) for match in separator.finditer(text)), (len(text), len(text))]:
+        part = str(text)[at:end]
+        begin = at + len(part) - len(part.lstrip())
+        if part.strip():
+            yield text.cut(begin, begin + len(part.strip()))
+        at = start

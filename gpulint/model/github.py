@@ -1,0 +1,182 @@
+"""GitHub workflows and composite actions. Expressions `${{ ... }}` are not known, wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpulint.model.ci import Job, Pipeline
+from gpulint.parse.yaml import Entry, Mapping, YamlSyntax
+
+_OPEN = frozenset({"gpu", "command"})
+"""A job's container gets its commands from the steps, and on a runner of one's own its GPU from the engine's default runtime."""
+
+_LIST = re.compile(r"[\n,]")
+_LINE = re.compile(r"\n")
+
+
+def read_workflow(path: str, syntax: YamlSyntax) -> Pipeline:
+    """The jobs of a workflow, or the steps of a composite action as those of one job."""
+    root = next((document.root for document in syntax.documents if isinstance(document.root, Mapping)), None)
+    return Pipeline(path, tuple(_jobs(root)) if root is not None else ())
+
+
+def _jobs(root: Mapping) -> Iterator[Job]:
+    runs = root.entry("runs")
+    if runs and isinstance(runs.value, Mapping):
+        yield _job(runs.key, runs.value, EMPTY_MAPPING)
+    for key, job, _ in root.mapping("jobs"):
+        if isinstance(job, Mapping):
+            yield _job(key, job, root)
+
+
+def _job(key: Scalar, job: Mapping, workflow: Mapping) -> Job:
+    runner = _labels(job.get("runs-on"))
+    container = _container(job.entry("container"), key, runner)
+    services = (_container(entry, entry.key, runner) for entry in job.mapping("services"))
+    env = _known(variables_of(workflow.mapping("env")), variables_of(job.mapping("env")), container.env if container else ())
+    shell = job.scalar("defaults", "run", "shell") or workflow.scalar("defaults", "run", "shell")
+    steps = tuple(_step(step, env, shell) for step in job.sequence("steps").mappings())
+    started = (_started(step, runner) for step in steps)
+    return Job(key, key.location, runner, container, tuple(filter(None, services)), steps, tuple(lines for lines in started if any(lines)))
+
+
+def _labels(node: Node | None) -> tuple[Value, ...] | None:
+    """The labels of `runs-on`: one, a list, or under `labels` beside a group."""
+    if node is None:
+        return None
+    return tuple(_value(label) for label in scalars(node.get("labels") if isinstance(node, Mapping) else node))
+
+
+def _known(*environments: Iterable[EnvVar]) -> dict[str, Value]:
+    """The variables whose values the file itself tells, an inner environment over an outer one."""
+    return {str(each.name): _value(each.value) for each in chain(*environments) if each.value is not None}
+
+
+# --- Steps ----------------------------------------------------------------------------------------------------------------------
+
+
+def _step(step: Mapping, env: dict[str, Value], shell: Value | None) -> Step:
+    run, uses, own_shell = step.scalar("run"), step.scalar("uses"), step.scalar("shell")
+    script = None
+    if isinstance(run, Text) and _is_posix(shell if own_shell is None else own_shell):
+        variables = {**env, **_known(variables_of(step.mapping("env")))}
+        script = with_inner_scripts(parse_script(run, variables, _expressions(run)), variables)
+    return Step(step.location, step.scalar("name"), script, uses, step.mapping("with"))
+
+
+def _is_posix(shell: Value | None) -> bool:
+    """Whether a step's shell reads the language of the POSIX shell; bash is what runs where none is named."""
+    return shell is None or (isinstance(shell, Text) and is_shell(shell.split(maxsplit=1)[0] if shell.strip() else "sh"))
+
+
+def _started(step: Step, runner: tuple[Value, ...] | None) -> CommandLines:
+    if step.script:
+        return read_commands(step.script, "github", runner)
+    action = build_action(step.uses.partition("@")[0]) if isinstance(step.uses, Text) else None
+    return CommandLines(builds=(_build(step, action),)) if action else CommandLines()
+
+
+def _build(step: Step, action: BuildAction) -> ImageBuild:
+    inputs = step.inputs
+    push = inputs.scalar(action.push)
+    place = step.uses.location if step.uses is not None else step.location
+    return ImageBuild(
+        tuple(_parts(inputs.scalar(action.tags), _LIST)),
+        _value_or_none(inputs.scalar(action.dockerfile)),
+        _value_or_none(inputs.scalar(action.context)),
+        _value_or_none(inputs.scalar(action.target)),
+        tuple(each for each in map(environment_variable, _parts(inputs.scalar(action.arguments), _LINE)) if each),
+        place,
+        pushed=isinstance(push, Text) and push == "true",
+    )
+
+
+def _parts(value: Value | None, separator: re.Pattern[str]) -> Iterator[Value]:
+    """The entries of an input that is a list."""
+    if isinstance(value, Text):
+        yield from (_value(part) for part in lines_of(value, separator))
+    elif value is not None:
+        yield value
+
+
+# --- Containers -----------------------------------------------------------------------------------------------------------------
+
+
+def _container(entry: Entry | None, name: Scalar, runner: tuple[Value, ...] | None) -> Container | None:
+    """The container of a job or a service, by its image alone or by a mapping."""
+    if entry is None:
+        return None
+    node = entry.value
+    settings = node if isinstance(node, Mapping) else EMPTY_MAPPING
+    image = settings.scalar("image") if isinstance(node, Mapping) else next(iter(scalars(node)), None)
+    if image is None or (isinstance(image, Text) and not image):
+        return None
+    options = RunOptions(_options(settings.scalar("options")))
+    env = tuple(EnvVar(each.name, _value_or_none(each.value)) for each in variables_of(settings.mapping("env")))
+    reference = parse_image(_value(image))
+    return Container(
+        Dialect.CI,
+        name,
+        entry.key.location,
+        image=reference,
+        entrypoint=options.entrypoint,
+        working_directory=options.last("workdir"),
+        env=(*env, *options.env),
+        requests=(*options.requests, *variable_requests(env)),
+        privileged=options.privileged,
+        devices=options.devices,
+        mounts=(*(volume(_value(each), each.location) for each in scalars(settings.get("volumes"))), *options.mounts),
+        shared_memory=options.shared_memory,
+        ipc=options.last("ipc"),
+        open=_OPEN | options.open | ({"image"} if isinstance(reference.name, Unknown) else set()),
+        command=RunCommand(entry.key, entry.key.location.to(node.location), "github", options.options, runner),
+    )
+
+
+def _options(text: Value | None) -> list[Option]:
+    """The options that the runner hands to `docker create`, as far as they are known."""
+    if not isinstance(text, Text):
+        return []
+    words = split_arguments(text)
+    reader = OptionReader([word for word, _ in words], [token for _, token in words], 0, flags("docker", "run"))
+    try:
+        reader.read()
+    except UnknownFlagError as unknown:
+        return [*reader.options, unknown.option]
+    return reader.options
+
+
+_RUN_OF_ARGUMENT = re.compile(r'(?P<backslashes>\\+)(?P<escaped>")?|(?P<quote>")|(?P<blank>[ \t\r\n]+)|(?P<plain>[^\\" \t\r\n]+)')
+
+
+def split_arguments(text: Text) -> list[tuple[Value, Location]]:
+    """The words of an `options` string and the places of their tokens, as the runner's process API splits it.
+
+    Double quotes group and a backslash escapes a double quote. A single quote is a character like any other, and reaches docker.
+    """
+    ...
+
+
+# --- Expressions ----------------------------------------------------------------------------------------------------------------
+
+
+def _expressions(text: str) -> list[tuple[int, int]]:
+    """The ranges of `${{ ... }}`."""
+    found: list[tuple[int, int]] = []
+    at = text.find("${{")
+    while at >= 0:
+        end = text.find("}}", at)
+        if end < 0:
+            break
+        found.append((at, end + 2))
+        at = text.find("${{", end)
+    return found
+
+
+def _value(value: Value) -> Value:
+    return with_holes(value, _expressions(value)) if isinstance(value, Text) else value
+
+
+def _value_or_none(value: Value | None) -> Value | None:
+    return None if value is None else _value(value)
