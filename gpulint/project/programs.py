@@ -56,8 +56,8 @@ class Program:
 
     `path` is the entry module. `entry` is the name of the function that main or the server starts with, in its `def`; None where the
     module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
-    `raising` holds only what certainly runs. `device_defaults` are the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules`
-    those modules.
+    `raising` holds only what certainly runs. `device_defaults` are the settings whose default is the CPU. `imports` are the top-level
+    packages that the modules on the path import, and `modules` those modules.
     """
 
     path: str
