@@ -181,7 +181,7 @@ def _of_image(container: Container, project: Project) -> Iterator[Evidence]:
     image = container.image
     if image is None or isinstance(image.name, Unknown):
         return
-    facts = image.facts
+    facts = image.name_facts if isinstance(image.tag, Unknown) else image.facts
     if facts.optional_gpu:
         return
     if facts.need is Need.CERTAIN:

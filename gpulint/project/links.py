@@ -45,7 +45,8 @@ def follow_start(container: Container, built: Built | None, tree: Tree) -> Start
         stage.entrypoint if stage else None,
         stage.command if stage else None,
     )
-    folder = container.working_directory or (stage.working_directory if stage else None)
+    own = container.working_directory
+    folder = stage.working_directory if own is None and stage else own
     working_directory = str(folder) if isinstance(folder, Text) else ""
     variables = _variables(container, built)
     mapped = _mapping(container, built, tree)
