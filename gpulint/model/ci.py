@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpulint.model.command import CommandLines
 from gpulint.model.container import Container, EnvVar
-from gpulint.parse.shell import Script, UnknownWord
+from gpulint.parse.shell import Script
+from gpulint.parse.shell_expand import Chunk, assembled
 from gpulint.parse.yaml import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence
 from gpulint.source import Location, Text, Unknown, Value
 
@@ -78,12 +79,22 @@ def variables_of(mapping: Mapping) -> tuple[EnvVar, ...]:
     )
 
 
-def with_holes(text: Value | None, holes: list[tuple[int, int]]) -> Value | None:
-    """A value in which ranges are not known: unknown where there is one."""
-    if not isinstance(text, Text) or not holes:
-        return text
-    prefix, suffix = text.cut(0, holes[0][0]), text.cut(holes[-1][1], len(text))
-    return UnknownWord(str(text), text.location, prefix, suffix, many=holes == [(0, len(text))])
+def chunks_of(text: Text, start: int, end: int, holes: Iterable[tuple[int, int]]) -> Iterator[Chunk]:
+    """The runs of a part of a text, those in its holes not known."""
+    at = start
+    for low, high in holes:
+        if low < end and high > start:
+            if low > at:
+                yield Chunk(text.cut(at, low))
+            at = min(high, end)
+            yield Chunk(text.cut(max(low, start), at), known=False, many=True)
+    if at < end or start == end:
+        yield Chunk(text.cut(at, end))
+
+
+def with_holes(text: Text, holes: list[tuple[int, int]]) -> Value:
+    """A text of which ranges are not known."""
+    return assembled(list(chunks_of(text, 0, len(text), holes)), text.location) if holes else text
 
 
 def lines_of(text: Text, separator: re.Pattern[str]) -> Iterator[Text]:

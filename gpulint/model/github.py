@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from gpulint.model.ci import Job, Pipeline
-from gpulint.parse.yaml import Entry, Mapping, YamlSyntax
+from gpulint.facts.docker_cli import BuildAction, build_action, flags
+from gpulint.model.ci import Job, Pipeline, Step, chunks_of, lines_of, scalars, variables_of, with_holes
+from gpulint.model.command import CommandLines, ImageBuild, RunCommand, read_commands
+from gpulint.model.container import Container, Dialect, EnvVar
+from gpulint.model.image import parse_image
+from gpulint.model.options import Option, OptionReader, UnknownFlagError
+from gpulint.model.requests import variable_requests
+from gpulint.model.run_options import RunOptions, environment_variable, volume
+from gpulint.model.script import is_shell, with_inner_scripts
+from gpulint.parse.shell import parse as parse_script
+from gpulint.parse.shell_expand import assembled
+from gpulint.parse.yaml import EMPTY_MAPPING, NOWHERE, Entry, Mapping, Node, Scalar, YamlSyntax
+from gpulint.source import Location, Text, Unknown, Value
 
 _OPEN = frozenset({"gpu", "command"})
 """A job's container gets its commands from the steps, and on a runner of one's own its GPU from the engine's default runtime."""
 
+_WINDOWS_SHELL = Text("pwsh", NOWHERE)
 _LIST = re.compile(r"[\n,]")
 _LINE = re.compile(r"\n")
 
@@ -35,7 +48,8 @@ def _job(key: Scalar, job: Mapping, workflow: Mapping) -> Job:
     container = _container(job.entry("container"), key, runner)
     services = (_container(entry, entry.key, runner) for entry in job.mapping("services"))
     env = _known(variables_of(workflow.mapping("env")), variables_of(job.mapping("env")), container.env if container else ())
-    shell = job.scalar("defaults", "run", "shell") or workflow.scalar("defaults", "run", "shell")
+    shells = (job.scalar("defaults", "run", "shell"), workflow.scalar("defaults", "run", "shell"))
+    shell = next((each for each in shells if each is not None), _WINDOWS_SHELL if _is_windows(runner) else None)
     steps = tuple(_step(step, env, shell) for step in job.sequence("steps").mappings())
     started = (_started(step, runner) for step in steps)
     return Job(key, key.location, runner, container, tuple(filter(None, services)), steps, tuple(lines for lines in started if any(lines)))
@@ -46,6 +60,11 @@ def _labels(node: Node | None) -> tuple[Value, ...] | None:
     if node is None:
         return None
     return tuple(_value(label) for label in scalars(node.get("labels") if isinstance(node, Mapping) else node))
+
+
+def _is_windows(runner: tuple[Value, ...] | None) -> bool:
+    """Whether a job runs on Windows, where steps run in another shell."""
+    return any(isinstance(label, Text) and label.lower().startswith("windows") for label in runner or ())
 
 
 def _known(*environments: Iterable[EnvVar]) -> dict[str, Value]:
@@ -155,7 +174,39 @@ def split_arguments(text: Text) -> list[tuple[Value, Location]]:
 
     Double quotes group and a backslash escapes a double quote. A single quote is a character like any other, and reaches docker.
     """
-    ...
+    holes = _expressions(text)
+    masked = _masked(text, holes)
+    words: list[tuple[Value, Location]] = []
+    runs: list[tuple[int, int]] = []
+    quoted, start, at = False, 0, 0
+    while at <= len(masked):
+        match = _RUN_OF_ARGUMENT.match(masked, at)
+        if match is None or (match["blank"] and not quoted):
+            if runs:
+                words.append(_word(text, runs, text.cut(start, at).location, holes))
+            runs, start, at = [], match.end() if match else at, match.end() if match else at + 1
+        else:
+            found, quoted, at = _runs_of(match, quoted)
+            runs += found
+    return words
+
+
+def _runs_of(match: re.Match[str], quoted: bool) -> tuple[list[tuple[int, int]], bool, int]:
+    """The characters that a run leaves in its word, whether quotes are open behind it, and where reading goes on."""
+    if match["backslashes"] and match["escaped"]:
+        start, count = match.start(), len(match["backslashes"])
+        kept = [(start, start + count // 2)]
+        return (kept, quoted, match.end() - 1) if count % 2 == 0 else ([*kept, match.span("escaped")], quoted, match.end())
+    if match["quote"]:
+        if quoted and match.string.startswith('"', match.end()):
+            return [match.span()], quoted, match.end() + 1
+        return [(match.end(), match.end())], not quoted, match.end()
+    return [match.span()], quoted, match.end()
+
+
+def _word(text: Text, runs: list[tuple[int, int]], token: Location, holes: list[tuple[int, int]]) -> tuple[Value, Location]:
+    chunks = [chunk for start, end in runs for chunk in chunks_of(text, start, end, holes)]
+    return assembled(chunks, token), token
 
 
 # --- Expressions ----------------------------------------------------------------------------------------------------------------
@@ -172,6 +223,15 @@ def _expressions(text: str) -> list[tuple[int, int]]:
         found.append((at, end + 2))
         at = text.find("${{", end)
     return found
+
+
+def _masked(text: str, holes: list[tuple[int, int]]) -> str:
+    """The text with a plain character for each of an expression."""
+    parts, at = [], 0
+    for start, end in holes:
+        parts += [text[at:start], "x" * (end - start)]
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 def _value(value: Value) -> Value:

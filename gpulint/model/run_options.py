@@ -12,7 +12,7 @@ from gpulint.model.gpus_flag import gpus_request, unknown_flag_request
 from gpulint.model.options import Option, rest_of
 from gpulint.model.requests import device_requests, runtime_request, variable_requests
 from gpulint.parse.shell import UnknownWord
-from gpulint.source import Text, Unknown, Value
+from gpulint.source import Location, Text, Unknown, Value
 
 _SHM = "/dev/shm"
 _FIELD = re.compile(r"(?<!^[A-Za-z]):")
@@ -137,13 +137,18 @@ def _device(option: Option, value: Value) -> Mount:
 
 def _mounts(option: Option, value: Value) -> Iterator[Mount]:
     if option.name == "volume":
-        first, *rest = _fields_of_volume(value)
-        yield Mount(first if rest else None, rest[0] if rest else first, option.location)
+        yield volume(value, option.location)
     elif option.name == "mount" and isinstance(value, Text):
         fields = _split(value, re.compile(","))
         yield Mount(_setting(fields, "source", "src"), _target(fields), option.location)
     elif option.name == "tmpfs" and isinstance(value, Text):
         yield Mount(None, _split(value, re.compile(":"))[0], option.location)
+
+
+def volume(value: Value, location: Location) -> Mount:
+    """A volume in its short form: `source:target:options`, or the target alone."""
+    first, *rest = _fields_of_volume(value)
+    return Mount(first if rest else None, rest[0] if rest else first, location)
 
 
 def _fields_of_volume(value: Value) -> Sequence[Value]:

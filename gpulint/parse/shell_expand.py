@@ -113,7 +113,7 @@ class Scope:
             self.put(name, UNDECIDED)
 
 
-class _Chunk(NamedTuple):
+class Chunk(NamedTuple):
     """A run of a word after expansion: from elsewhere where a variable brought it. What is not known stands as it is written.
 
     `many` where it may be any number of words.
@@ -131,9 +131,9 @@ class _Words:
     def __init__(self, token: Location) -> None:
         self.finished: list[ExpandedWord] = []
         self._token = token
-        self._chunks: list[_Chunk] = []
+        self._chunks: list[Chunk] = []
 
-    def add(self, chunk: _Chunk, quoted: bool) -> None:
+    def add(self, chunk: Chunk, quoted: bool) -> None:
         """Add a run; what is known and stands without quotes is split at its blanks."""
         if quoted or not chunk.known:
             self._chunks.append(chunk)
@@ -149,24 +149,28 @@ class _Words:
 
     def finish(self) -> None:
         """End the word that was begun, if one was."""
-        chunks, self._chunks = self._chunks, []
-        if not chunks:
-            return
-        unknown = [index for index, chunk in enumerate(chunks) if not chunk.known]
-        if not unknown:
-            self.finished.append(self._join(chunks))
-            return
-        raw = "".join(chunk.text for chunk in chunks)
-        prefix, suffix = self._join(chunks[: unknown[0]]), self._join(chunks[unknown[-1] + 1 :])
-        self.finished.append(UnknownWord(raw, self._token, prefix, suffix, many=all(chunk.many for chunk in chunks)))
+        if self._chunks:
+            self.finished.append(assembled(self._chunks, self._token))
+        self._chunks = []
 
-    def _join(self, chunks: list[_Chunk]) -> Text:
-        kept = [chunk for chunk in chunks if chunk.text] or chunks[:1]
-        if not kept:
-            return Text("", self._token, ())
-        if len(kept) == 1:
-            return kept[0].text
-        return joined([Text(chunk.text, self._token, ()) if chunk.elsewhere else chunk.text for chunk in kept], self._token)
+
+def assembled(chunks: list[Chunk], token: Location) -> ExpandedWord:
+    """The word that runs of characters make together, standing at its token; one run at least."""
+    unknown = [index for index, chunk in enumerate(chunks) if not chunk.known]
+    if not unknown:
+        return _join(chunks, token)
+    raw = "".join(chunk.text for chunk in chunks)
+    prefix, suffix = _join(chunks[: unknown[0]], token), _join(chunks[unknown[-1] + 1 :], token)
+    return UnknownWord(raw, token, prefix, suffix, many=all(chunk.many for chunk in chunks))
+
+
+def _join(chunks: list[Chunk], token: Location) -> Text:
+    kept = [chunk for chunk in chunks if chunk.text] or chunks[:1]
+    if not kept:
+        return Text("", token, ())
+    if len(kept) == 1:
+        return kept[0].text
+    return joined([Text(chunk.text, token, ()) if chunk.elsewhere else chunk.text for chunk in kept], token)
 
 
 _NOT_BLANK = re.compile(r"[^ \t\r\n]+")
@@ -204,14 +208,14 @@ class _Expansion:
             else:
                 self.words.add(self._chunk(part, quoted or part.quoted), quoted or part.quoted)
 
-    def _chunk(self, part: Part, quoted: bool) -> _Chunk:
+    def _chunk(self, part: Part, quoted: bool) -> Chunk:
         here = self._text.cut(part.start, part.end)
         if part.kind is PartKind.LITERAL:
             braces = not quoted and any("," in match[1] or ".." in match[1] for match in _BRACES.finditer(here))
-            return _Chunk(here, not braces, braces)
+            return Chunk(here, not braces, braces)
         if part.kind is PartKind.DECODED:
-            return _Chunk(Text(part.value, here.location, ()))
-        return _Chunk(here, False, part.kind is PartKind.LIST)
+            return Chunk(Text(part.value, here.location, ()))
+        return Chunk(here, False, part.kind is PartKind.LIST)
 
     def _parameter(self, part: Part, quoted: bool) -> None:
         value = self._scope.get(part.value)
@@ -222,9 +226,9 @@ class _Expansion:
             if operator == "=":
                 self._scope.put(part.value, expand_value(Word(part.word, part.start, part.end), self._text, self._scope))
         elif isinstance(value, Text) and self._scope.affords(value):
-            self.words.add(_Chunk(Text("", value.location) if operator == "+" else value, elsewhere=True), quoted)
+            self.words.add(Chunk(Text("", value.location) if operator == "+" else value, elsewhere=True), quoted)
         else:
-            self.words.add(_Chunk(self._text.cut(part.start, part.end), False, not quoted), quoted)
+            self.words.add(Chunk(self._text.cut(part.start, part.end), False, not quoted), quoted)
 
 
 def _has_default(part: Part, value: Value | None) -> bool:
