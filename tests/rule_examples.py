@@ -25,7 +25,7 @@ HOUSE_PACK = "house_rules"
 CONCISE = ("--format", "concise", "--color", "never", "--quiet")
 
 _CHAPTER = re.compile(r"^(?=#{2,3} )", re.MULTILINE)
-_CONSOLE = re.compile(r"^```console\n(?P<command>\$ gpulint(?P<arguments>.*)\n)?(?P<output>.*?)^```\n", re.MULTILINE | re.DOTALL)
+_CONSOLE = re.compile(r"^```console\n(?P<command>\$ gpulint(?P<arguments>[^\n]*)\n)?(?P<output>.*?)^```\n", re.MULTILINE | re.DOTALL)
 _HEX_LINE = re.compile(r"[0-9a-f]{8}: ((?:[0-9a-f]{2,4} )+) .*")
 _FINDING = re.compile(r"(?P<place>\S+:\d+:\d+): (?P<severity>error|warning|note): (?P<rule>[A-Z]+\d+) ")
 
