@@ -40,11 +40,12 @@ class Config:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A clause that names the nearest known word, or nothing: ` (did you mean X?)`."""
+    """A clause that names the nearest known word in whatever case, or nothing: ` (did you mean X?)`."""
     import difflib
 
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    by_lower = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
 def find_config(start: Path, stop: Path | None) -> tuple[Path | None, str]:
@@ -97,17 +98,19 @@ def _read_table(path: Path) -> dict[str, Any]:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef,import-not-found]
+    if not path.is_file():
+        raise GpulintError(f"{path}: no such file")
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise GpulintError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise GpulintError(f"{path}: no valid TOML: {error}") from None
-    if path.name == "pyproject.toml":
-        content = content.get("tool", {}).get("gpulint", {})
-    if not isinstance(content, dict):
-        raise GpulintError(f"{path}: tool.gpulint must be a table")
-    return content
+    for name in ("tool", "gpulint") if path.name == "pyproject.toml" else ():
+        table = table.get(name, {})
+        if not isinstance(table, dict):
+            raise GpulintError(f"{path}: {name} must be a table")
+    return dict(table)
 
 
 def _merge(chain: list[tuple[Path, dict[str, Any]]]) -> Config:
@@ -119,7 +122,14 @@ def _merge(chain: list[tuple[Path, dict[str, Any]]]) -> Config:
                 machines.update(_machines(str(path), value))
             else:
                 values[key.replace("-", "_")] = _setting(str(path), key, value)
+    if "min_severity" in values and "fail_on" not in values:
+        values["fail_on"] = at_least(Severity.WARNING, values["min_severity"])
     return Config(**values, machines=Machines(**machines))
+
+
+def at_least(threshold: Severity | None, least: Severity) -> Severity | None:
+    """A `fail-on` that nobody stated for findings that are shown from `least` on: no lower than that, since it would lower that."""
+    return threshold and max(threshold, least)
 
 
 def _setting(where: str, key: str, value: Any) -> Any:

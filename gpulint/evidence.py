@@ -22,6 +22,10 @@ from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value
 
 
+CI_CONTEXTS = ("github", "gitlab")
+"""Where a command stands that a CI job runs."""
+
+
 class Origin(enum.Enum):
     """Where a piece of evidence comes from; pieces of one origin count once."""
 
@@ -133,7 +137,7 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     yield from _of_command(container)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not says_cpu(container) and not project.runs_elsewhere_with_gpu(container):
+    if not _is_in_ci(container) and not says_cpu(container) and not project.runs_elsewhere_with_gpu(container):
         yield from _of_image(container, project)
         yield from _of_program(container, project)
 
@@ -201,6 +205,12 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
         strength = Strength.TRAINING if program.trains else Strength.SUPPORTING
         verb = "trains" if program.trains else "serves"
         yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
+
+
+def _is_in_ci(container: Container) -> bool:
+    """Whether a CI job runs the container. Most jobs build and test a GPU image on runners that have no GPU, and are right to; what brings
+    the GPU to the others stands in the runner's own settings."""
+    return container.dialect is Dialect.CI or (container.command is not None and container.command.context in CI_CONTEXTS)
 
 
 def says_cpu(container: Container) -> bool:

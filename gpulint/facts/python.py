@@ -146,8 +146,13 @@ def is_driver_tool(raiser: str) -> bool:
 
 
 def is_handler(decorator: str) -> bool:
-    """Whether a decorator gives its function to a framework, which calls it some time after the start."""
+    """Whether a decorator gives its function to a server, which calls it for each request."""
     return decorator.rpartition(".")[2] in words("python", "handlers")
+
+
+def is_command(decorator: str) -> bool:
+    """Whether a decorator makes its function a command or a task: what a user or a scheduler runs."""
+    return decorator.rpartition(".")[2] in words("python", "commands")
 
 
 def is_starter(decorator: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from gpulint.model.command import CommandLines
@@ -79,11 +81,12 @@ def variables_of(mapping: Mapping) -> tuple[EnvVar, ...]:
     )
 
 
-def chunks_of(text: Text, start: int, end: int, holes: Iterable[tuple[int, int]]) -> Iterator[Chunk]:
-    """The runs of a part of a text, those in its holes not known."""
+def chunks_of(text: Text, start: int, end: int, holes: list[tuple[int, int]]) -> Iterator[Chunk]:
+    """The runs of a part of a text, those in its holes not known. The holes stand in their order."""
     at = start
-    for low, high in holes:
-        if low < end and high > start:
+    first = max(bisect_right(holes, (start, len(text))) - 1, 0)
+    for low, high in takewhile(lambda hole: hole[0] < end, islice(holes, first, None)):
+        if high > start:
             if low > at:
                 yield Chunk(text.cut(at, low))
             at = min(high, end)
@@ -99,9 +102,9 @@ def with_holes(text: Text, holes: list[tuple[int, int]]) -> Value:
 
 def lines_of(text: Text, separator: re.Pattern[str]) -> Iterator[Text]:
     """The parts of a text between separators, without the blanks around them and without empty ones."""
-    at = 0
-    for end, start in [*((match.start(), match.end()) for match in separator.finditer(text)), (len(text), len(text))]:
-        part = str(text)[at:end]
+    value, at = str(text), 0
+    for end, start in chain((match.span() for match in separator.finditer(text)), [(len(text), len(text))]):
+        part = value[at:end]
         begin = at + len(part) - len(part.lstrip())
         if part.strip():
             yield text.cut(begin, begin + len(part.strip()))

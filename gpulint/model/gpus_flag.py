@@ -83,6 +83,8 @@ def _record_request(value: Text, location: Location) -> GpuRequest:
     last = {field.key: field.value for field in fields}
     count = _count(last["count"]) if "count" in last else None
     ids = tuple(_split(last["device"])) if "device" in last else ()
+    if ids == ("all",):
+        count, ids = ids[0], ()
     driver = last.get("driver")
     faults = tuple(RequestFault(reason, value.location) for reason in _misread(fields, count, ids))
     return GpuRequest(

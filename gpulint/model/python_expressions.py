@@ -148,7 +148,7 @@ class Expressions:
         runner = runs_argument(name)
         if runner and any(answer.subject and answer.value == 0 for answer in self._values.arguments(node).values()):
             gate = Gate.NEVER
-        for argument in (*node.args, *[keyword.value for keyword in node.keywords]):
+        for argument in _handed(node):
             given = self._given(argument, runner)
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and name.endswith(".run"):
                 given = _import_string(argument.value)
@@ -292,6 +292,17 @@ def _inner(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
             found.append(value)
     return found
+
+
+def _handed(node: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, and what a mapping or sequence among them holds."""
+    arguments = [*node.args, *[keyword.value for keyword in node.keywords]]
+    for argument in arguments[:]:
+        if isinstance(argument, ast.Dict):
+            arguments.extend(argument.values)
+        elif isinstance(argument, (ast.List, ast.Tuple)):
+            arguments.extend(argument.elts)
+    return arguments
 
 
 def _switches(name: str, node: ast.Call) -> Switches:

@@ -145,8 +145,7 @@ class Notes:
     def _is_unrelated(self, test: ast.expr) -> bool:
         """Whether a switch in a test, which is what cannot be known of it, is about something else than whether there is a GPU."""
         operands = test.values if isinstance(test, ast.BoolOp) else [test]
-        named = ((path_of(each.left if isinstance(each, ast.Compare) else each), each) for each in operands)
-        return any(is_unrelated_switch(path) and not self.values.of(each).decided for path, each in named)
+        return any(is_unrelated_switch(_switch_name(operand)) and not self.values.of(operand).decided for operand in operands)
 
     # --- Variables -----------------------------------------------------------------------------------------------------------
 
@@ -303,3 +302,13 @@ def joined(answers: Sequence[Answer]) -> Answer:
 def subject_of(answers: Sequence[Answer]) -> str:
     """What the first of the answers hangs on that hangs on anything; "" for none."""
     return next((answer.subject for answer in answers if answer.subject), "")
+
+
+def _switch_name(test: ast.expr) -> str:
+    """What a test asks for: `args.debug`, or the DEBUG of `os.getenv("DEBUG") == "1"` and `os.environ["DEBUG"]`."""
+    if isinstance(test, ast.UnaryOp):
+        test = test.operand
+    if isinstance(test, ast.Compare):
+        test = test.left
+    key = test.args[0] if isinstance(test, ast.Call) and test.args else test.slice if isinstance(test, ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else path_of(test)

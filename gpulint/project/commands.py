@@ -51,7 +51,12 @@ def _of_makefile(source: Source) -> Iterator[CommandLines]:
 
 def _of_pipeline(tree: Tree, path: str, kind: Kind | None) -> Iterator[CommandLines]:
     """The commands of a CI file, and the containers and builds of its own keys."""
-    return iter(())
+    from gpulint.model.github import read_workflow
+    from gpulint.model.gitlab import read_gitlab
+
+    syntax = tree.yaml(path)
+    if syntax is not None:
+        yield from (read_workflow if kind is Kind.GITHUB else read_gitlab)(path, syntax).lines
 
 
 def _files(call: ComposeCall, tree: Tree) -> tuple[str, ...]:

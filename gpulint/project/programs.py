@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from posixpath import dirname
 from typing import NamedTuple, Protocol
 
-from gpulint.facts.python import import_anchors, is_handler, is_starter, runs_with_object, starting_methods
+from gpulint.facts.python import import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.module import (
     MAIN,
     TOP,
@@ -115,6 +115,7 @@ class _Reach(NamedTuple):
 
 
 _START = _Reach(Gate.RUNS, starting=True, free=True)
+_CHOSEN = _Reach(Gate.MAY, starting=True, free=True)
 _LATER = _Reach(Gate.MAY, starting=False, free=True)
 
 
@@ -182,11 +183,13 @@ class _Path:
                 self._import(other, reach, depth)
 
     def _serve(self, module: Module) -> None:
-        """What a server or another framework calls: decorated functions and classes, and the classes that model servers start."""
+        """What a framework calls: decorated functions and classes, and the classes that model servers start."""
         for name, decorators in module.decorators.items():
             if any(map(is_starter, decorators)):
                 self._starter = self._starter or module.scopes[name].location
                 self._visit(module, name, _START, 1)
+            elif any(map(is_command, decorators)):
+                self._visit(module, name, _CHOSEN, 1)
             elif any(map(is_handler, decorators)):
                 self._visit(module, name, _LATER, 1)
         for kind in module.classes.values():
