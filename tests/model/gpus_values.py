@@ -17,6 +17,8 @@ GPUS_VALUES: list[tuple[str, str, str | None, list[str], list[str]]] = [
     ("device=0,1", "broken", "1", ["0"], []),
     ('"device=0,1"', "asked", None, ["0", "1"], []),
     ("all,device=0", "broken", "all", ["0"], []),
+    ("device=all", "asked", "all", [], []),
+    ('"device=all",driver=nvidia', "asked", "all", [], []),
     ("device=0:1", "asked", None, ["0:1"], []),
     ("device=", "broken", None, [""], []),
     ("all,capabilities=utility", "asked", "all", [], ["utility"]),
