@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
@@ -27,8 +26,7 @@ class Step(NamedTuple):
     inputs: Mapping = EMPTY_MAPPING
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
+class Job(NamedTuple):
     """A job of a CI file.
 
     `location` is its key. `runner` are the labels by which it takes a runner, None where it names none. `container` is what its steps
@@ -50,8 +48,7 @@ class Job:
         return (*own, *self.services, *(container for lines in self.started for container in lines.containers))
 
 
-@dataclass(frozen=True, eq=False)
-class Pipeline:
+class Pipeline(NamedTuple):
     """A CI file's jobs, in file order."""
 
     path: str

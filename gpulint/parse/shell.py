@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from gpulint.parse.shell_expand import ExpandedWord, Scope, UnknownWord, expand_value, expand_word
 from gpulint.parse.shell_reader import DECLARING, NOT_EXPORTING, Reader
-from gpulint.parse.shell_syntax import HOLE, AssignmentSyntax, Block, Names, Node, PartKind, ShellError, Simple, Word, joined
+from gpulint.parse.shell_split import split
+from gpulint.parse.shell_syntax import HOLE, AssignmentSyntax, Block, Names, Node, PartKind, ShellError, Simple, Word
+from gpulint.parse.shell_words import NAME
 from gpulint.source import Location, Text, Unknown, Value
 
 __all__ = ["Assignment", "Redirect", "Script", "SimpleCommand", "UnknownWord", "expand", "parse", "split"]
@@ -98,53 +100,6 @@ def expand(text: Text, variables: Mapping[str, Value] | None = None, holes: Sequ
     return expand_word(Word(parts, 0, len(text)), text, scope)[0] if parts else text
 
 
-_BLANK = r"[ \t\r\n]"
-_TOKEN = re.compile(
-    rf"""(?P<blank>{_BLANK}+)|'(?P<single>[^']*)(?:'|\Z)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)
-    |\\(?P<escaped>.?)|(?P<plain>[^ \t\r\n'"\\]+)""",
-    re.DOTALL | re.VERBOSE,
-)
-_RUN_IN_DOUBLE_QUOTES = re.compile(r'\\([$`"\\])|\\\n|[^\\]+|\\')
-_DOLLARS_OR_NOT = re.compile(r"\$\$?|[^$]+")
-
-
-def split(text: Text) -> tuple[Value, ...]:
-    """The words of a string as Compose and other tools split it: shell quoting, no operators and no expansion but `$$`."""
-    words: list[Value] = []
-    runs: list[tuple[int, int]] = []
-    start = 0
-    for token in _TOKEN.finditer(text):
-        if token.lastgroup == "blank":
-            words += _word_of_runs(text, runs, start, token.start())
-            runs = []
-            start = token.end()
-        else:
-            runs += _runs_of_token(token)
-    return (*words, *_word_of_runs(text, runs, start, len(text)))
-
-
-def _runs_of_token(token: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """The ranges of characters that a token leaves in its word."""
-    kind = token.lastgroup or ""
-    if kind == "double" and token[kind]:
-        for run in _RUN_IN_DOUBLE_QUOTES.finditer(token.string, *token.span(kind)):
-            if run[0] != "\\\n":
-                yield run.span(1 if run[1] else 0)
-    elif token[kind] != "\n" or kind != "escaped":
-        yield token.span(kind)
-
-
-def _word_of_runs(text: Text, runs: list[tuple[int, int]], start: int, end: int) -> list[Text]:
-    """The word that stands from `start` to `end`, of these runs of characters; none where there is no run."""
-    if not runs:
-        return []
-    kept = [run for run in runs if run[0] < run[1]] or runs[:1]
-    if text.find("$$", start, end) >= 0:
-        dollars = (match for run in kept for match in _DOLLARS_OR_NOT.finditer(text, *run))
-        kept = [(match.end() - 1, match.end()) if match[0] == "$$" else match.span() for match in dollars]
-    return [joined([text.cut(*run) for run in kept], text.cut(start, end).location)]
-
-
 def _with_holes(text: Text, holes: Iterable[tuple[int, int]]) -> str:
     """The text with its holes marked, character by character."""
     parts: list[str] = []
@@ -156,7 +111,7 @@ def _with_holes(text: Text, holes: Iterable[tuple[int, int]]) -> str:
 
 
 _CONDITIONAL = ("&&", "||", "|")
-_NAME_OF_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(=|\Z)")
+_NAME_OF_ASSIGNMENT = re.compile(rf"({NAME})(=|\Z)")
 
 
 class _Resolver:
@@ -203,28 +158,32 @@ class _Resolver:
             self._scope.undecide(node.assigned)
 
     def _simple(self, node: Simple, block: tuple[str, ...]) -> None:
-        words: list[ExpandedWord] = []
-        tokens: list[Location] = []
-        for word in node.words:
-            expanded = expand_word(word, node.text, self._scope)
-            words += expanded
-            tokens += [_token(word, node.text, expanded)] * len(expanded)
-        program = words[0] if words and isinstance(words[0], Text) else ""
+        words, tokens = self._words(node)
         redirects = tuple(Redirect(each.operator, expand_value(each.word, node.text, self._scope)) for each in node.redirects)
         at = len(self.commands)
         for substitution in node.substitutions:
             self._block(substitution, block)
-        assignments = tuple(self._assign(node, words, program))
-        bare = tokens and node.start == node.words[0].start and node.end == node.words[-1].end
-        place = tokens[0].to(tokens[-1]) if bare else _region(node.text, node.start, node.end)
+        assignments = tuple(self._assign(node, words))
+        place = _place(node, tokens)
         command = SimpleCommand(tuple(words), place, assignments, redirects, node.operator, block, tuple(tokens), node.negated)
         self.commands.insert(at, command)
         self._scope.undecide(node.changes)
         if node.forgets:
             self._scope.forget()
 
-    def _assign(self, node: Simple, words: list[ExpandedWord], program: str) -> Iterator[Assignment]:
+    def _words(self, node: Simple) -> tuple[list[ExpandedWord], list[Location]]:
+        """The words of a command, and for each the place of its token."""
+        words: list[ExpandedWord] = []
+        tokens: list[Location] = []
+        for word in node.words:
+            expanded = expand_word(word, node.text, self._scope)
+            words += expanded
+            tokens += [_token(word, node.text, expanded)] * len(expanded)
+        return words, tokens
+
+    def _assign(self, node: Simple, words: list[ExpandedWord]) -> Iterator[Assignment]:
         """The assignments of a command, which hold for what follows where they stand alone or behind `export` and its kin."""
+        program = words[0] if words and isinstance(words[0], Text) else ""
         for assignment in chain(self._assignments(node, program), self._exports(node, words, program)):
             if not node.words or program in DECLARING:
                 self._scope.put(str(assignment.name), assignment.value)
@@ -263,6 +222,12 @@ class _Resolver:
                 yield Assignment(name, text.cut(match.end(), len(text)), exported)
             elif program == "export" and isinstance(before, Text):
                 yield Assignment(name, before, exported)
+
+
+def _place(node: Simple, tokens: list[Location]) -> Location:
+    """The place of a command with all that belongs to it."""
+    words_alone = tokens and node.start == node.words[0].start and node.end == node.words[-1].end
+    return tokens[0].to(tokens[-1]) if words_alone else _region(node.text, node.start, node.end)
 
 
 def _token(word: Word, text: Text, expanded: list[ExpandedWord]) -> Location:

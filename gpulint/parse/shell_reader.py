@@ -22,7 +22,7 @@ from gpulint.parse.shell_syntax import (
     Word,
     joined,
 )
-from gpulint.parse.shell_words import PLAIN_IN_TEST, SPACE, WordReader
+from gpulint.parse.shell_words import NAME, PLAIN_IN_TEST, SPACE, WordReader
 from gpulint.source import Text
 
 _JOIN = re.compile(r";;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|\n]")
@@ -30,19 +30,21 @@ _RESERVED = re.compile(
     rf"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|in|function|coproc|[{{}}!]|\[\[)(?=[{SPACE};&|()<>]|\\\r?\n[{SPACE}]|\Z)"
     r"|\(\(?|time(?=[ \t]+(?:(?:for|while|until|select|if|case|\[\[|!)[ \t]|[{(]))"
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_FUNCTION_NAME = re.compile(rf"[^{SPACE}'\"\\$`;&|<>(){{}}=]+")
+_NAME = re.compile(NAME)
 _FUNCTION_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]{0,200}\])?(\+?)=")
-_QUOTED_ASSIGNMENT = re.compile(r"[\"']([A-Za-z_]\w*)=")
+_ASSIGNMENT = re.compile(rf"({NAME})(\[[^\]\s]{{0,200}}\])?(\+?)=")
 _REDIRECT = re.compile(r"(?:\d*|\{\w+\})(?:<<<|<<-?|<>|<&|<(?!\()|>&|>>|>\||>(?!\())|&>>|&>")
-_HEREDOC = re.compile(r"(?<!<)<<-?\Z")
 _BEGINS_REDIRECT = frozenset("<>&{0123456789")
-_BACKTICKS = re.compile(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
-_RUN_IN_BACKTICKS = re.compile(r"[^\\]+|\\([`\\$])|\\")
-_END_OF_TEST = re.compile(rf"\]\](?=[{SPACE};&|)]|\Z)")
-_EXPANDED_IN_HEREDOC = re.compile(rf"[$`\\{HOLE}]")
-_LINE_BEHIND_TABS = re.compile(r"\t*([^\n]*\n?)")
+
+# Few scripts need these patterns: they are compiled where they are used, so that the import costs less.
+_FUNCTION_NAME = rf"[^{SPACE}'\"\\$`;&|<>(){{}}=]+"
+_QUOTED_ASSIGNMENT = rf"[\"']({NAME})="
+_HEREDOC = r"(?<!<)<<-?\Z"
+_EXPANDED_IN_HEREDOC = rf"[$`\\{HOLE}]"
+_LINE_BEHIND_TABS = r"\t*([^\n]*\n?)"
+_BACKTICKS = r"`([^`\\]*(?:\\.[^`\\]*)*)`"
+_RUN_IN_BACKTICKS = r"[^\\]+|\\([`\\$])|\\"
+_END_OF_TEST = rf"\]\](?=[{SPACE};&|)]|\Z)"
 
 DECLARING = frozenset({"export", "readonly", "local", "declare", "typeset"})
 """Builtins whose arguments are assignments."""
@@ -257,7 +259,7 @@ class Reader(WordReader):
     def _function(self, nodes: list[Node], operator: str) -> None:
         self._expect("function")
         self._skip_blanks()
-        name = _FUNCTION_NAME.match(self.source, self.at, self.end)
+        name = re.compile(_FUNCTION_NAME).match(self.source, self.at, self.end)
         if not name:
             self._unexpected()
         self.at = name.end()
@@ -306,7 +308,7 @@ class Reader(WordReader):
         """`[[ ... ]]`: a command whose words are split at blanks alone."""
         start = self.at
         words: list[Word] = []
-        while not _END_OF_TEST.match(self.source, self.at, self.end):
+        while not re.compile(_END_OF_TEST).match(self.source, self.at, self.end):
             closing = self.source.startswith(")", self.at)
             words.append(self._characters(1) if closing else self._progressing_word(PLAIN_IN_TEST))
             self._skip_lines()
@@ -372,7 +374,7 @@ class Reader(WordReader):
             if words:
                 words.append(self._as_word(assignments[-1], match.end()))
         elif words:
-            quoted = _QUOTED_ASSIGNMENT.match(self.source, self.at, self.end)
+            quoted = re.compile(_QUOTED_ASSIGNMENT).match(self.source, self.at, self.end)
             if quoted:
                 self.names.assign(quoted[1], program in _LOCAL)
         return match is not None
@@ -438,7 +440,7 @@ class Reader(WordReader):
         self._skip_blanks()
         word = self._word()
         redirects.append(RedirectSyntax(match[0], word))
-        if _HEREDOC.search(match[0]):
+        if re.compile(_HEREDOC).search(match[0]):
             delimiter = "".join(self.source[part.start : part.end] for part in word.parts if part.kind is PartKind.LITERAL)
             literal = any(part.quoted for part in word.parts)
             self._heredocs.append(_Heredoc(redirects, len(redirects) - 1, delimiter, literal))
@@ -458,14 +460,14 @@ class Reader(WordReader):
         match = pattern.search(self.source, start, self.end)
         end = match.start() if match else self.end
         self.at = min(match.end() + 1, self.end) if match else self.end
-        if not heredoc.literal and _EXPANDED_IN_HEREDOC.search(self.source, start, end):
+        if not heredoc.literal and re.compile(_EXPANDED_IN_HEREDOC).search(self.source, start, end):
             return Word((Part(PartKind.UNKNOWN, start, end, True),), start, end)
         return Word(tuple(self._lines(start, end, strip_tabs)), start, end)
 
     def _lines(self, start: int, end: int, strip_tabs: bool) -> list[Part]:
         if not strip_tabs:
             return [Part(PartKind.LITERAL, start, end, True)]
-        lines = _LINE_BEHIND_TABS.finditer(self.source, start, end)
+        lines = re.compile(_LINE_BEHIND_TABS).finditer(self.source, start, end)
         return [Part(PartKind.LITERAL, *line.span(1), True) for line in lines if line[1]]
 
     # --- substitutions ---
@@ -479,7 +481,7 @@ class Reader(WordReader):
         self._end_substitution(block, outer)
 
     def _backticks(self) -> None:
-        match = _BACKTICKS.match(self.source, self.at, self.end)
+        match = re.compile(_BACKTICKS, re.DOTALL).match(self.source, self.at, self.end)
         if not match:
             self._stop("a backtick is not closed")
         outer, self._substitutions = self._substitutions, []
@@ -500,7 +502,7 @@ class Reader(WordReader):
         """A reader of the commands between backticks, where a backslash hides the next special character once more."""
         if self.source.find("\\", start, end) < 0:
             return Reader(self.text, self.source, self.names, start, end, self._depth)
-        runs = [run.span(1 if run[1] else 0) for run in _RUN_IN_BACKTICKS.finditer(self.source, start, end)]
+        runs = [run.span(1 if run[1] else 0) for run in re.compile(_RUN_IN_BACKTICKS).finditer(self.source, start, end)]
         text = joined([self.text.cut(*run) for run in runs], self.text.cut(start, end).location)
         source = "".join(self.source[low:high] for low, high in runs)
         return Reader(text, source, self.names, depth=self._depth)

@@ -12,6 +12,9 @@ from gpulint.source import Text
 SPACE = r" \t\r\f\v\n"
 """Blanks and ends of lines, for a set of characters in a pattern. Of other white space the shell makes no separator."""
 
+NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+"""The name of a variable, for a pattern."""
+
 PLAIN = re.compile(rf"[^{SPACE}'\"\\$`;&|<>(){HOLE}]+")
 PLAIN_IN_TEST = re.compile(rf"(?:[^{SPACE}'\"\\$`){HOLE}]|\)(?!\]\]))+")
 _PLAIN_IN_QUOTES = re.compile(rf"[^\"\\$`{HOLE}]+")
@@ -19,18 +22,19 @@ _PLAIN_IN_BRACES = re.compile(rf"[^}}\"'\\$`{HOLE}]+")
 _ESCAPED_IN_QUOTES = '$`"\\'
 _BLANKS = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)*(?:#[^\n]*)?")
 _HOLES = re.compile(f"{HOLE}+")
-_HOLES_OR_NOT = re.compile(f"{HOLE}+|[^{HOLE}]+")
-_PARAMETER = re.compile(r"\$([A-Za-z_]\w*|[0-9@*#?$!-])")
+_PARAMETER = re.compile(rf"\$({NAME}|[0-9@*#?$!-])")
 _SPECIAL = frozenset("*#?$!-")
-_BRACED = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*#?$!-])(?:(:?[-=+?])|(?=\}))")
-_ARRAY = re.compile(r"\$\{!?(?:@|\w+\[@\])")
-_ANSI_QUOTED = re.compile(r"\$'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL)
-_ANSI_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL)
+_BRACED = re.compile(rf"\$\{{({NAME}|[0-9]+|[@*#?$!-])(?:(:?[-=+?])|(?=\}}))")
 _ANSI_CHARACTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_PARENTHESIS = re.compile(r"[()]")
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_SETS_NAME_BEFORE = re.compile(r"\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
-_KEYWORD_OR_CHARACTER = re.compile(r"[a-z]+|.", re.DOTALL)
+
+# Few scripts need these patterns: they are compiled where they are used, so that the import costs less.
+_HOLES_OR_NOT = f"{HOLE}+|[^{HOLE}]+"
+_ARRAY = r"\$\{!?(?:@|\w+\[@\])"
+_ANSI_QUOTED = r"\$'([^'\\]*(?:\\.[^'\\]*)*)'"
+_ANSI_ESCAPE = r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))"
+_PARENTHESIS = r"[()]"
+_SETS_NAME_BEFORE = r"\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
+_KEYWORD_OR_CHARACTER = r"[a-z]+|."
 
 
 class WordReader(ABC):
@@ -114,7 +118,7 @@ class WordReader(ABC):
             self._stop("a single quote is not closed")
         if start == end:
             parts.append(Part(PartKind.LITERAL, start, end, True))
-        for run in _HOLES_OR_NOT.finditer(self.source, start, end):
+        for run in re.compile(_HOLES_OR_NOT).finditer(self.source, start, end):
             kind = PartKind.UNKNOWN if run[0][0] == HOLE else PartKind.LITERAL
             parts.append(Part(kind, run.start(), run.end(), True))
         self.at = end + 1
@@ -149,13 +153,13 @@ class WordReader(ABC):
 
     def _ansi_quotes(self, parts: list[Part]) -> None:
         """`$'...'` with its escapes."""
-        match = _ANSI_QUOTED.match(self.source, self.at, self.end)
+        match = re.compile(_ANSI_QUOTED, re.DOTALL).match(self.source, self.at, self.end)
         if not match:
             self._stop("a single quote is not closed")
         kind = PartKind.DECODED if "\\" in match[1] else PartKind.LITERAL
         if HOLE in match[1]:
             kind = PartKind.UNKNOWN
-        parts.append(Part(kind, match.start(1), match.end(1), True, _ANSI_ESCAPE.sub(_decode, match[1])))
+        parts.append(Part(kind, match.start(1), match.end(1), True, re.compile(_ANSI_ESCAPE, re.DOTALL).sub(_decode, match[1])))
         self.at = match.end()
 
     def _extended_pattern(self, parts: list[Part]) -> None:
@@ -225,7 +229,7 @@ class WordReader(ABC):
             if operator.endswith("="):
                 self.names.assign(match[1])
             parts.append(self._parameter(start, match[1], quoted, operator, word))
-        elif _ARRAY.match(self.source, start, self.end):
+        elif re.compile(_ARRAY).match(self.source, start, self.end):
             parts.append(Part(PartKind.LIST, start, self.at, quoted))
         else:
             parts.append(self._unknown(start, quoted))
@@ -252,7 +256,7 @@ class WordReader(ABC):
     def _arithmetic(self, start: int) -> bool:
         """Pass `...))` from `start`, with the names that are set there; False where it is no arithmetic."""
         depth = 0
-        for match in _PARENTHESIS.finditer(self.source, start, self.end):
+        for match in re.compile(_PARENTHESIS).finditer(self.source, start, self.end):
             if match[0] == "(":
                 depth += 1
             elif depth:
@@ -266,8 +270,10 @@ class WordReader(ABC):
         return self._stop("a parenthesis is not closed")
 
     def _assign_in_arithmetic(self, start: int, end: int) -> None:
-        for name in _NAME.finditer(self.source, start, end):
-            if self.source[max(name.start() - 2, start) : name.start()] in ("++", "--") or _SETS_NAME_BEFORE.match(self.source, name.end()):
+        for name in re.compile(NAME).finditer(self.source, start, end):
+            if self.source[max(name.start() - 2, start) : name.start()] in ("++", "--") or re.compile(_SETS_NAME_BEFORE).match(
+                self.source, name.end()
+            ):
                 self.names.assign(name[0])
 
     # --- small steps ---
@@ -283,7 +289,7 @@ class WordReader(ABC):
             self._stop(f"more than {DEPTH_LIMIT} levels inside one another")
 
     def _unexpected(self) -> NoReturn:
-        found = _KEYWORD_OR_CHARACTER.match(self.source, self.at, self.end)
+        found = re.compile(_KEYWORD_OR_CHARACTER, re.DOTALL).match(self.source, self.at, self.end)
         if not found:
             self._stop("the script ends inside a command")
         self._stop(f"unexpected `{found[0]}`" if found[0] != "\n" else "unexpected end of line")

@@ -100,6 +100,7 @@ def test_expansions_of_what_the_script_does_not_set(text: str, expected: list[st
         ("X='--rm -it'\na $X \"$X\" y$X", ["a", "--rm", "-it", "--rm -it", "y--rm", "-it"]),
         ('X=\na $X "$X" ${X:-b} ${X-b} ${X:+c}', ["a", "", "b"]),
         ("X=b; X=c; a $X", ["a", "c"]),
+        ("X=b; a $X\u00e9", ["a", "b\u00e9"]),
         ("X=b Y=$X; a $Y", ["a", "b"]),
         ("X=b; X+=c; a $X", ["a", "bc"]),
         ("X=${X:-b}; a $X", ["a", "b"]),
