@@ -36,13 +36,18 @@ class VerbOrPaths(click.Group):
         try:
             return super().main(*args, **kwargs)
         except GpulintError as error:
-            click.echo(f"gpulint: {printable(str(error))}", err=True)
+            _say(str(error))
         except Exception as error:  # a defect must not pass for a run with findings, whose exit code Python's own end would give
             if os.environ.get("GPULINT_TRACEBACK"):
                 raise
-            kind = type(error).__name__
-            click.echo(f"gpulint: failed with {kind}: {printable(str(error))}; this is a defect of gpulint, please report it", err=True)
+            _say(f"failed with {type(error).__name__}: {error}; this is a defect of gpulint, please report it")
         sys.exit(FAILED)
+
+
+def _say(line: str) -> None:
+    """A line for the user on standard error; nothing for an empty one."""
+    if line:
+        click.echo(f"gpulint: {printable(line)}", err=True)
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -108,55 +113,61 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     """
     from gpulint import session
 
+    formats = _formats(options["formats"])
     run = session.prepare(paths, config=_configured(paths, options), stdin_filename=options["stdin_filename"])
+    if options["verbose"]:
+        _say(f"configuration: {run.config.path or 'none'}")
+        _say(f"root: {run.root}")
     if options["show_files"]:
         click.echo("".join(f"{printable(path)}: {kind.value}\n" for path, kind in run.files()), nl=False)
         return
     outcome = run.check(use_ignores=not options["no_ignores"])
-    for name, path in _formats(options["formats"]):
-        _write(
-            run.render(name, outcome, color=_color(options["color"], path)) if not options["statistics"] else run.statistics(outcome), path
-        )
-    run.write_step_summary(outcome)
+    for name, path in formats:
+        if path or not options["statistics"]:
+            _write(run.render(name, outcome, color=_color(options["color"], path)), path)
+    if options["statistics"]:
+        click.echo(run.statistics(outcome), nl=False)
+    _say(run.write_step_summary(outcome))
     if not options["quiet"]:
         click.echo(run.summary(outcome), err=True)
     sys.exit(FAILED if outcome.crashed else FINDINGS if run.fails(outcome) else CLEAN)
 
 
-def _say(lines: tuple[str, ...]) -> None:
-    for line in lines:
-        click.echo(f"gpulint: {printable(line)}", err=True)
-
-
 def _configured(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
     """The configuration for these paths with the command line's options over it."""
     from gpulint import session
-    from gpulint.config import machine_option, severity, severity_or_never
+    from gpulint.config import at_least, machine_option, severity, severity_or_never
 
     config, notice = session.find_configuration(paths, options["config"], options["isolated"])
     changes: dict[str, Any] = {}
     for option in ("select", "ignore"):
         if options.get(option):
-            changes[option] = _split(options[option])
+            changes[option] = _rules(option, options[option])
     for option in ("extend_select", "extend_ignore"):
         if options.get(option):
-            changes[option] = (*getattr(config, option), *_split(options[option]))
+            changes[option] = (*getattr(config, option), *_rules(option, options[option]))
     if options.get("exclude"):
         changes["extend_exclude"] = (*config.extend_exclude, *options["exclude"])
     if options.get("min_severity"):
         changes["min_severity"] = severity(options["min_severity"])
+        changes["fail_on"] = at_least(config.fail_on, changes["min_severity"])
     if options.get("fail_on"):
         changes["fail_on"] = severity_or_never(options["fail_on"])
     if options.get("strict"):
         changes["strict"] = True
     if options.get("machine"):
         changes["machines"] = replace(config.machines, **dict(machine_option(fact) for fact in options["machine"]))
-    _say((notice,) if notice else ())
+    _say(notice)
     return replace(config, **changes)
 
 
-def _split(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+def _rules(option: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The rules that an option names, each time it is given, separated by commas. Raises GpulintError for one that does not exist."""
+    from gpulint.registry import check_selectors
+
+    rules = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    check_selectors(rules, f"--{option.replace('_', '-')}")
+    return rules
 
 
 def _formats(values: tuple[str, ...]) -> list[tuple[str, str | None]]:

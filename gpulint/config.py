@@ -121,14 +121,22 @@ def _merge(chain: list[tuple[Path, dict[str, Any]]]) -> Config:
             if key == "machines":
                 machines.update(_machines(str(path), value))
             else:
-                values[key.replace("-", "_")] = _setting(str(path), key, value)
+                name = key.replace("-", "_")
+                values[name] = _joined(key, values.get(name), _setting(str(path), key, value))
     if "min_severity" in values and "fail_on" not in values:
         values["fail_on"] = at_least(Severity.WARNING, values["min_severity"])
     return Config(**values, machines=Machines(**machines))
 
 
+def _joined(key: str, extended: Any, value: Any) -> Any:
+    """The value of a key that the extended file may have too: tables and what extends a list are joined, all else is replaced."""
+    if extended and key.startswith("extend-"):
+        return (*extended, *value)
+    return {**extended, **value} if extended and isinstance(value, dict) else value
+
+
 def at_least(threshold: Severity | None, least: Severity) -> Severity | None:
-    """A `fail-on` that nobody stated for findings that are shown from `least` on: no lower than that, since it would lower that."""
+    """`fail-on` raised to the severity from which findings are shown. One that nobody stated must not lower that."""
     return threshold and max(threshold, least)
 
 

@@ -21,12 +21,10 @@ SYNTAX_ERROR, UNREADABLE_FILE, RULE_CRASHED, UNUSED_IGNORE = "GPU001", "GPU002",
 
 
 class Outcome(NamedTuple):
-    """What a run found: findings in order, those held back among them; whether a rule crashed; and how many rules wait for a fact of
-    the machines."""
+    """What a run found: findings in order, those held back among them; and whether a rule crashed."""
 
     findings: tuple[Finding, ...]
     crashed: bool
-    notices: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -55,11 +53,8 @@ class Selection(NamedTuple):
 
 
 def active_rules(config: Config) -> tuple[Entry, ...]:
-    """The rules that the settings turn on. Raises GpulintError for a selector that names none."""
-    where = str(config.path) if config.path else "command line"
-    on = registry.matching((*config.select, *config.extend_select), where) - registry.matching(
-        (*config.ignore, *config.extend_ignore), where
-    )
+    """The rules that the settings turn on."""
+    on = registry.matching((*config.select, *config.extend_select)) - registry.matching((*config.ignore, *config.extend_ignore))
     return tuple(entry for entry in registry.catalogue() if entry.id in on)
 
 

@@ -54,18 +54,32 @@ def load(entry: Entry) -> Rule[object]:
     return rule
 
 
-def matching(selectors: Iterable[str], where: str) -> set[str]:
-    """The ids that selectors name: an id, a name, a prefix such as GPU2, or ALL. Raises GpulintError for one that names no rule."""
-    ids: set[str] = set()
-    for selector in selectors:
-        found = {entry.id for entry in catalogue() if selects(selector, entry.id, entry.name)}
-        if not found:
-            known = [word for entry in catalogue() for word in (entry.id, entry.name)]
-            raise GpulintError(f"{where}: no rule {selector!r}{nearest(selector, known)}")
-        ids |= found
-    return ids
+def matching(selectors: Iterable[str]) -> set[str]:
+    """The ids that selectors name: an id, a name, a prefix such as GPU2, or ALL."""
+    return {entry.id for selector in selectors for entry in catalogue() if selects(selector, entry.id, entry.name)}
 
 
 def selects(selector: str, rule_id: str, name: str) -> bool:
-    """Whether a selector names a rule."""
-    return selector in ("ALL", name) or (selector.startswith("GPU") and rule_id.startswith(selector))
+    """Whether a selector names a rule. A prefix has all the letters of an id."""
+    if selector in ("ALL", name):
+        return True
+    return rule_id.startswith(selector) and _letters(rule_id) == _letters(selector)
+
+
+def _letters(rule_id: str) -> str:
+    return rule_id.rstrip("0123456789")
+
+
+def missing(selector: str) -> str:
+    """What is said of a selector that names no rule, with the nearest one; "" where it names one."""
+    if matching((selector,)):
+        return ""
+    known = [word for entry in catalogue() for word in (entry.id, entry.name)]
+    return f"no rule {selector!r}{nearest(selector, known)}"
+
+
+def check_selectors(selectors: Iterable[str], where: str) -> None:
+    """Raises GpulintError for the first selector that names no rule."""
+    for selector in selectors:
+        if complaint := missing(selector):
+            raise GpulintError(f"{where}: {complaint}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from gpulint.project.tree import Tree
 from gpulint.rule import Severity
 
 STANDARD_INPUT = "-"
+INPUT_LIMIT = 64 * 1024 * 1024
+"""More is not read from standard input: the pods of a large cluster are less."""
 COUNTED = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL)
 """The kinds that the last line counts."""
 
@@ -58,18 +61,23 @@ class Run(NamedTuple):
             source=self.project.tree.source,
             root=self.root,
             version=__version__,
-            summary=self.summary(outcome),
             color=color,
         )
 
-    def write_step_summary(self, outcome: Outcome) -> None:
-        """Where GitHub runs this step, append the table of all findings to its summary."""
+    def write_step_summary(self, outcome: Outcome) -> str:
+        """Where GitHub runs this step, append the table of all findings to its summary. A notice where that fails: they are printed."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if path:
-            from gpulint.report.github import step_summary
+        if not path:
+            return ""
+        from gpulint.report.github import step_summary
 
+        text = step_summary(replace(self._report(outcome), summary=self.summary(outcome)))
+        try:
             with Path(path).open("a", encoding="utf-8") as file:
-                file.write(step_summary(self._report(outcome)))
+                file.write(text)
+        except OSError as error:
+            return f"the step summary {path} cannot be written: {error.strerror}"
+        return ""
 
     def statistics(self, outcome: Outcome) -> str:
         """How often each rule spoke, the most frequent first."""
@@ -124,11 +132,27 @@ def find_configuration(paths: tuple[str, ...], given: Path | None, isolated: boo
     """The configuration that holds for these paths, and a notice where two files compete. Raises GpulintError."""
     if isolated:
         return Config(), ""
-    if given:
-        return load_config(given), ""
     folder = _folder(paths)
-    path, notice = find_config(folder, work_tree(folder))
-    return (load_config(path) if path else Config()), notice
+    path, notice = (given, "") if given else find_config(folder, work_tree(folder))
+    if path is None:
+        return Config(), ""
+    config = load_config(path)
+    _check_rules(config)
+    return config, notice
+
+
+def _check_rules(config: Config) -> None:
+    """Raises GpulintError for a rule that a key of the configuration names and that does not exist."""
+    named = {
+        "select": config.select,
+        "extend-select": config.extend_select,
+        "ignore": config.ignore,
+        "extend-ignore": config.extend_ignore,
+        "severity": tuple(config.severity),
+        "per-file-ignores": tuple(rule for rules in config.per_file_ignores.values() for rule in rules),
+    }
+    for key, selectors in named.items():
+        registry.check_selectors(selectors, f"{config.path}: {key}")
 
 
 def _folder(paths: tuple[str, ...]) -> Path:
@@ -149,18 +173,24 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     for path in paths:
         if path != STANDARD_INPUT and not Path(path).exists():
             raise GpulintError(f"{path}: no such file or folder")
-    folder = _folder(paths)
-    root = (config.path.parent.absolute() if config.path else None) or work_tree(folder) or folder
-    if not folder.is_relative_to(root):
-        root = folder
+    if stdin_filename and STANDARD_INPUT not in paths:
+        raise GpulintError(f"--stdin-filename {stdin_filename}: standard input is not read; add {STANDARD_INPUT} to the paths")
+    root = _root(_folder(paths), config.path)
     given = _standard_input(root, stdin_filename) if STANDARD_INPUT in paths else {}
-    only_input = bool(given) and not stdin_filename
+    only_input = set(paths) == {STANDARD_INPUT} and not stdin_filename
     selection = _selection(root, paths, frozenset(given))
     tree = Tree(root, [] if only_input else _files(root, config, selection), given)
     project = Project(
         tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE
     )
     return Run(project, config, selection, root)
+
+
+def _root(folder: Path, config: Path | None) -> Path:
+    """The folder of the configuration file, else the top of the work tree: the first of them around that folder; else the folder itself."""
+    configured = Path(os.path.normpath(config.absolute())).parent if config else None
+    around = (each for each in (configured, work_tree(folder)) if each and folder.is_relative_to(each))
+    return next(around, folder)
 
 
 def _files(root: Path, config: Config, selection: Selection) -> list[str]:
@@ -177,7 +207,10 @@ def _files(root: Path, config: Config, selection: Selection) -> list[str]:
 def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:
     path = Path(os.path.normpath(Path(name).absolute())) if name else root / "stdin.yaml"
     inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    return {inside: sys.stdin.buffer.read()}
+    data = sys.stdin.buffer.read(INPUT_LIMIT + 1)
+    if len(data) > INPUT_LIMIT:
+        raise GpulintError(f"standard input has more than {INPUT_LIMIT // 1024 // 1024} MiB")
+    return {inside: data}
 
 
 def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Selection:
