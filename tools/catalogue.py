@@ -82,8 +82,7 @@ class Listed(NamedTuple):
     @property
     def entry(self) -> str:
         """The rule's line in the catalogue."""
-        severities = "".join(f"{severity.name}, " for severity in self.severities)
-        severities = severities.strip() if len(self.severities) == 1 else severities.removesuffix(", ")
+        severities = ", ".join(severity.name for severity in self.severities) + "," * (len(self.severities) == 1)
         return f'    _entry("{self.id}", "{self.name}", "{self.folder}", "{self.node}", Impact.{self.impact.name}, ({severities})),\n'
 
     @property
