@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from gpus_values import GPUS_VALUES
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpulint.model.command import CommandLines, ImageBuild, RunCommand, read_commands
 from gpulint.model.container import Container, GpuRequest, RequestKind, RequestState
@@ -337,3 +339,25 @@ def test_compose_calls(text: str, action: str, files: list[str], services: list[
 def test_profiles_and_the_folder_of_a_compose_call() -> None:
     (call,) = read("docker compose --profile gpu --profile x --project-directory d up").compose_calls
     assert (all_shown(call.profiles), shown(call.project_directory)) == (["gpu", "x"], "d")
+
+
+_PROGRAMS = st.sampled_from(["docker", "podman", "run", "build", "compose", "up", "sudo", "eval", "xargs", "A=$B"])
+_FLAGS = st.sampled_from(
+    ["-it", "-t", "-e", "--gpus", "--gpus=all", "--env-file", "--device", "--mount", "--tmpfs", "--entrypoint", "--", "-f"]
+)
+_KNOWN = st.sampled_from(
+    ["all", "0", "device=0,1", "'\"device=0\"'", "img:1", "repo/img", ".", "type=tmpfs,dst=/dev/shm", "/a:/b", "nvidia"]
+)
+_UNKNOWN = st.sampled_from(["$X", '"$X"', '"${A[@]}"', '"$@"', "$P:/w", "repo/$I", "$(docker run --ipc)", "type=tmpfs,dst=$X"])
+_HALF_KNOWN = st.sampled_from(["--gpus=$G", "--shm-size=$S", "--privileged=$B", "-e$X", "-eA=$X", "--ipc=$Y", "--runtime=$R", "-v$A:$B"])
+_OPERATORS = st.sampled_from([">", "<", "&&", ";", "|"])
+_WORD = st.one_of(_PROGRAMS, _FLAGS, _KNOWN, _UNKNOWN, _HALF_KNOWN, _OPERATORS)
+
+
+@given(st.lists(_WORD, max_size=14).map(" ".join))
+@settings(max_examples=400, deadline=None)
+def test_no_command_raises_and_every_place_is_in_the_file(line: str) -> None:
+    lines = read(f"docker run {line}\n{line}\n")
+    for container in lines.containers:
+        places = [container.location, *(request.location for request in container.requests)]
+        assert all((1, 1) <= place[1:3] <= place[3:5] <= (2, len(line) + 12) for place in places)
