@@ -57,6 +57,28 @@ def presence(name: str, arguments: Arguments) -> Presence | None:
     return Presence(row["without"], not row.get("another")) if row else None
 
 
+@cache
+def attribute(name: str) -> Presence | None:
+    """What an attribute of a library holds without a GPU; a question that is not called is just a function, and true."""
+    row = next((row for row in table("python")["attributes"] if name in row["names"]), None)
+    if row is not None:
+        return Presence(row["value"], tells=False)
+    return Presence(True, tells=False) if is_question(name) and not name.startswith("*") else None
+
+
+@cache
+def attribute_names() -> frozenset[str]:
+    """The last parts of the names that `attribute` knows, so that it need not be asked for others."""
+    names = [name for row in table("python")["attributes"] for name in row["names"]]
+    names += [call for row in table("python")["presence"] for call in row["calls"] if not call.startswith("*")]
+    return frozenset(name.rpartition(".")[2] for name in names)
+
+
+def is_mutator(method: str) -> bool:
+    """Whether a method of this name changes the list, set or mapping that it is called on."""
+    return method in words("python", "mutators")
+
+
 def touches_cuda(name: str, arguments: Arguments) -> bool:
     """Whether this call initialises the driver, so that CUDA_VISIBLE_DEVICES is read then and a later fork breaks."""
     rows = (_first_row(key, name, arguments) for key in ("behaviours", "presence"))

@@ -112,6 +112,8 @@ class Names:
 
     def qualified(self, node: ast.expr) -> str:
         """The qualified name of a name, an attribute or what a call gives; "" for any other expression."""
+        if isinstance(node, ast.Name):
+            return self._of_name(node.id, [])
         parts: list[str] = []
         for _ in range(LONGEST_CHAIN):
             if isinstance(node, ast.Attribute):
@@ -145,8 +147,9 @@ class Names:
     def _root(self, name: str) -> str:
         if name in ("self", "cls") and self._owner:
             return f":{self._owner}"
-        defined = (candidate for candidate in (self._prefix + name, name) if self._outline.defines(candidate))
-        return next((f":{candidate}" for candidate in defined), "")
+        if self._prefix and self._outline.defines(self._prefix + name):
+            return f":{self._prefix}{name}"
+        return f":{name}" if self._outline.defines(name) else ""
 
     def _base(self) -> str:
         """The class that `super()` stands for: the first base."""
@@ -156,6 +159,8 @@ class Names:
 
 def path_of(node: ast.expr) -> str:
     """A name with its attributes as written (`args.device`), "" for any other expression."""
+    if isinstance(node, ast.Name):
+        return node.id
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < LONGEST_CHAIN:
         parts.append(node.attr)

@@ -114,7 +114,8 @@ def _name_location(source: Source, node: Function) -> Location:
 
 def _is_main_guard(statement: ast.If) -> bool:
     """Whether a statement is `if __name__ == "__main__":`, either way round."""
-    if not isinstance(statement.test, ast.Compare):
+    test = statement.test
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
         return False
-    operands = (statement.test.left, *statement.test.comparators)
+    operands = (test.left, *test.comparators)
     return any(isinstance(operand, ast.Name) and operand.id == "__name__" for operand in operands)

@@ -10,13 +10,13 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_driver_tool, is_gpu_name
+from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_driver_tool, is_gpu_name, is_mutator
 from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Scope
 from gpulint.model.python_choices import chosen, target_name
 from gpulint.model.python_expressions import REPORT, Expressions
 from gpulint.model.python_names import Definition, Function, Names, imported_names, path_of
 from gpulint.model.python_notes import FileContext, Marks, Notes
-from gpulint.model.python_values import UNKNOWN, Answer
+from gpulint.model.python_values import UNKNOWN, Answer, answer_of
 from gpulint.source import Location
 
 FALLS, RETURNS, REFUSES, LEAVES = 1, 2, 4, 8
@@ -107,6 +107,9 @@ class _Statements:
 
     def _expression(self, node: ast.Expr, gate: Gate, _: Sequence[ast.stmt]) -> int:
         self._expressions.read(node.value, gate)
+        function = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(function, ast.Attribute) and is_mutator(function.attr) and path_of(function.value):
+            self._notes.bind(path_of(function.value), UNKNOWN)
         return self._end(FALLS)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, gate: Gate, _: Sequence[ast.stmt]) -> int:
@@ -132,7 +135,17 @@ class _Statements:
             if self._names.qualified(target.value) == "os.environ" and isinstance(target.slice, ast.Constant):
                 self._expressions.write_environment(str(target.slice.value), answer, self._notes.file.locate(target))
         elif path := path_of(target):
-            self._notes.bind(path, answer)
+            self._bind_path(path, value, answer)
+
+    def _bind_path(self, path: str, value: ast.expr, answer: Answer) -> None:
+        """Keep a variable's value; what a call of it gives (`ready = torch.cuda.is_available`, a lambda) is kept under `ready()`."""
+        imported = isinstance(value, ast.Attribute) and path_of(value).partition(".")[0] in self._notes.file.outline.aliases
+        name = self._names.qualified(value) if imported else ""
+        called = self._values.of(value.body) if isinstance(value, ast.Lambda) else answer_of(name, {}) if name else None
+        if called is not None:
+            self._notes.bind(f"{path}()", called)
+        stands_for = bool(name) and not answer.decided and not answer.made_by
+        self._notes.bind(path, answer._replace(made_by=name) if stands_for else answer)
 
     def _return(self, node: ast.Return, gate: Gate, _: Sequence[ast.stmt]) -> int:
         if isinstance(node.value, ast.Dict):
@@ -200,7 +213,9 @@ class _Statements:
         self._expressions.read(node.iter, gate)
         items = self._values.of(node.iter)
         self._bind_target(node.target, node.iter, UNKNOWN)
-        body = self._block(node.body, Gate.NEVER if items.subject and items.value == [] else gate)
+        with self._notes.under():
+            self._notes.subject = self._notes.subject or items.subject
+            body = self._block(node.body, Gate.NEVER if items.subject and items.value == [] else gate)
         return self._block(node.orelse, gate) | FALLS | body & (RETURNS | REFUSES)
 
     def _while(self, node: ast.While, gate: Gate, _: Sequence[ast.stmt]) -> int:
@@ -218,7 +233,12 @@ class _Statements:
             self._expressions.read(item.context_expr, gate)
             if item.optional_vars is not None:
                 self._bind_target(item.optional_vars, item.context_expr, self._values.of(item.context_expr))
-        return self._block(node.body, gate)
+        marks = self._notes.marks()
+        ending = self._block(node.body, gate)
+        if not any(_suppresses(item.context_expr, self._names) for item in node.items):
+            return ending
+        self._notes.forgive(marks, calls=True)
+        return ending | FALLS
 
     def _match(self, node: ast.Match, gate: Gate, _: Sequence[ast.stmt]) -> int:
         self._expressions.read(node.subject, gate)
@@ -403,3 +423,10 @@ def _catches(handler: ast.ExceptHandler, names: Names, raisers: Sequence[str]) -
         return True
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(catches_missing_gpu(names.qualified(kind), raiser) for kind in types for raiser in raisers)
+
+
+def _suppresses(context: ast.expr, names: Names) -> bool:
+    """Whether a `with` goes on where its body raises for want of a GPU: `suppress(RuntimeError)`."""
+    if not isinstance(context, ast.Call) or names.qualified(context.func) != "contextlib.suppress":
+        return False
+    return any(catches_missing_gpu(names.qualified(kind), "") for kind in context.args)

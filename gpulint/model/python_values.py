@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
-from gpulint.facts.python import is_device_name, is_gpu_name, is_question, literal, presence
+from gpulint.facts.python import attribute, attribute_names, is_device_name, is_gpu_name, is_question, literal, presence
 from gpulint.model.python_names import Names, path_of
 
 
@@ -171,8 +171,9 @@ class Values:
 
     def _attribute(self, node: ast.Attribute) -> Answer:
         own = self._path(node)
-        if own.decided:
-            return own
+        known = attribute(self._names.qualified(node)) if node.attr in attribute_names() else None
+        if own.decided or known is not None:
+            return own if known is None else Answer(known.without)
         base = self.of(node.value)
         if isinstance(base.value, dict) and node.attr in base.value:
             return base._replace(value=base.value[node.attr])
@@ -183,13 +184,12 @@ class Values:
     def _call(self, node: ast.Call) -> Answer:
         name = self._names.qualified(node.func)
         known = self._returned(name) if name.startswith(":") else None
+        if isinstance(node.func, ast.Name) and known is None:
+            known = self._lookup(f"{name}()")
         if known is not None and (known.decided or known.subject or known.made_by):
             return known
-        if is_question(name):
-            asked = presence(name, {key: answer.value for key, answer in self.arguments(node).items()})
-            if asked is not None:
-                return Answer(asked.without, name if asked.tells else "", name)
-        return self._pure_call(node, name) or self._assumed(name) or Answer(made_by=name)
+        asked = answer_of(name, self.arguments(node)) if is_question(name) else None
+        return asked or self._pure_call(node, name) or self._assumed(name) or Answer(made_by=name)
 
     def _pure_call(self, node: ast.Call, name: str) -> Answer | None:
         """The result of a call that only looks at its arguments: `torch.device(x)`, `len(x)`, `x.lower()`, `os.getenv(name, x)`."""
@@ -340,6 +340,12 @@ _READERS: dict[type[ast.expr], Callable[[Values, Any], Answer]] = {
 }
 
 
+def answer_of(name: str, arguments: Mapping[str, Answer]) -> Answer | None:
+    """What a call of this qualified name answers without a GPU; None where it asks for none."""
+    asked = presence(name, {key: answer.value for key, answer in arguments.items()})
+    return Answer(asked.without, name if asked.tells else "", name) if asked else None
+
+
 def _device_text(text: str, subject: str) -> Answer:
     """A text put together from parts: one with a part that is not known counts only where it names a device all the same."""
     return Answer(text if ANY not in text or literal(text) else UNDECIDED, subject)
@@ -347,7 +353,9 @@ def _device_text(text: str, subject: str) -> Answer:
 
 def _applied(function: Callable[..., object], first: Answer, *rest: object) -> Answer:
     if function in (any, all) and isinstance(first.value, list) and UNDECIDED in first.value:
-        return Answer(UNDECIDED, first.subject)
+        decides = function is any
+        decided = any(item is not UNDECIDED and bool(item) is decides for item in first.value)
+        return Answer(decides if decided else UNDECIDED, first.subject)
     try:
         return Answer(function(first.value, *rest), first.subject)
     except (TypeError, ValueError):

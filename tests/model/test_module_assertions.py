@@ -163,6 +163,24 @@ def test_variables_hold_the_answer() -> None:
     assert noted(gpus) == ["not gpus"]
 
 
+def test_variables_stand_for_modules_and_functions() -> None:
+    assert noted("cuda = torch.cuda\nif not cuda.is_available():\n    raise RuntimeError\n") == ["not cuda.is_available()"]
+    assert noted("ready = torch.cuda.is_available\nif not ready():\n    raise RuntimeError\n") == ["not ready()"]
+    assert noted("ready = lambda: torch.cuda.is_available()\nif not ready():\n    raise RuntimeError\n") == ["not ready()"]
+
+
+def test_a_function_that_is_not_called_asks_nothing() -> None:
+    assert noted("if not torch.cuda.is_available:\n    raise RuntimeError\n") == []
+    assert noted("assert torch.cuda.is_available") == []
+    assert noted("assert torch.version.cuda") == []
+
+
+def test_a_list_that_is_filled_once_for_each_gpu() -> None:
+    code = "names = []\nfor n in range(torch.cuda.device_count()):\n    names.append(n)\nif not names:\n    raise RuntimeError\n"
+    assert noted(code) == ["not names"]
+    assert noted("names = []\nnames.append(1)\nif not names:\n    raise RuntimeError\n") == []
+
+
 def test_an_expression_that_refuses() -> None:
     assert noted('torch.cuda.is_available() or sys.exit("no GPU")') == [f'{ASKS} or sys.exit("no GPU")']
 
@@ -247,6 +265,8 @@ def test_a_switch_that_asks_for_the_gpu(code: str, place: str) -> None:
     [
         "if args.fp16 and not torch.cuda.is_available():\n    raise ValueError\n",
         "if args.debug:\n    assert torch.cuda.is_available()\n",
+        'if os.getenv("DEBUG") == "1":\n    assert torch.cuda.is_available()\n',
+        'if os.environ["JOB_DEBUG"]:\n    assert torch.cuda.is_available()\n',
         "if local_rank != -1:\n    assert torch.cuda.device_count() > local_rank\n",
         'if args.bf16 and device == "cpu":\n    raise ValueError\n',
     ],
@@ -308,6 +328,12 @@ def test_a_handler_that_goes_on_takes_it_back() -> None:
     assert noted(passed_on) == ["assert torch.cuda.is_available()"]
     whole = "try:\n    assert torch.cuda.is_available()\n    train()\nexcept Exception as error:\n    log.error(error)\n"
     assert noted(whole) == ["assert torch.cuda.is_available()"]
+
+
+def test_a_with_that_suppresses_takes_it_back() -> None:
+    assert noted("import contextlib\nwith contextlib.suppress(AssertionError):\n    assert torch.cuda.is_available()\n") == []
+    kept = "import contextlib\nwith contextlib.suppress(ImportError):\n    assert torch.cuda.is_available()\n"
+    assert noted(kept) == ["assert torch.cuda.is_available()"]
 
 
 def test_a_call_that_a_handler_catches_is_marked() -> None:

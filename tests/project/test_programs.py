@@ -242,6 +242,11 @@ def test_what_is_handed_to_a_runner_runs() -> None:
     assert met({"fit.py": code})["raising"] == ["fit.py: torch.cuda.synchronize()"]
 
 
+def test_a_handler_in_a_mapping() -> None:
+    code = f'import runpod, torch\n\ndef run(job):\n    {CHOICE}\n\nrunpod.serverless.start({{"handler": run}})\n'
+    assert len(met({"fit.py": code})["fallbacks"]) == 1
+
+
 def test_a_server_that_is_run_by_name() -> None:
     files = {"fit.py": 'import uvicorn\nuvicorn.run("web.app:app")\n', "web/app.py": f"import torch\n{CHOICE}\napp = make()\n"}
     assert len(met(files)["fallbacks"]) == 1
@@ -415,6 +420,24 @@ def test_startup_handlers_assert_and_request_handlers_do_not() -> None:
             assert torch.cuda.device_count() > 0
     """
     assert met({"fit.py": code}, function="app")["assertions"] == ["fit.py: assert torch.cuda.is_available()"]
+
+
+def test_commands_and_tasks_assert() -> None:
+    code = """
+        import torch, typer
+
+        app = typer.Typer()
+
+        @app.command()
+        def fit():
+            assert torch.cuda.is_available()
+
+        if __name__ == "__main__":
+            app()
+    """
+    found, _ = program({"fit.py": code})
+    assert found.asserts_gpu
+    assert not found.raises_without_cuda
 
 
 def test_request_handlers_fall_back() -> None:
