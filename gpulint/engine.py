@@ -64,7 +64,7 @@ def check(project: Project, config: Config, selection: Selection, use_ignores: b
     raw = list(_rule_findings(project, entries))
     raw += _engine_findings(project, entries)  # behind the rules, since these read files as they need them
     crashed = any(finding.rule == RULE_CRASHED for finding in raw)
-    findings = [finding for finding in _unique(raw) if selection.reports(finding)]
+    findings = [finding for finding in _unique(raw) if finding.rule == RULE_CRASHED or selection.reports(finding)]
     if use_ignores:
         findings = _ignored(project, findings, entries, selection)
     findings = [shown for finding in findings if (shown := _as_configured(finding, config))]
@@ -119,9 +119,10 @@ def _crash(entry: Entry, node: object, error: Exception) -> Finding:
 
 def _unique(findings: Iterable[Finding]) -> list[Finding]:
     """One finding for each rule and place: a line seen through several overlays or targets is reported once."""
-    kept: dict[tuple[str, Location], Finding] = {}
+    kept: dict[tuple[str, Location, str], Finding] = {}
     for finding in findings:
-        key = (finding.rule, finding.problem.location)
+        # Rules that fail on one file are told apart by what they say.
+        key = (finding.rule, finding.problem.location, finding.problem.message if finding.rule == RULE_CRASHED else "")
         if key not in kept or finding.problem.severity > kept[key].problem.severity:
             kept[key] = finding
     return list(kept.values())
@@ -134,25 +135,21 @@ def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry]
         return findings
     from gpulint import suppress
 
-    ignores = [ignore for source in sources for ignore in suppress.read_ignores(source, project.tree.kind(source.path))]
-    working = [ignore for ignore in ignores if not ignore.trouble]
-    marked, used = suppress.apply(findings, working)
+    ignores = [ignore for source in sources for ignore in suppress.read_ignores(source, project.tree)]
+    marked, used = suppress.apply(findings, ignores)
     unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
     if unused is None:
         return marked
-    idle = [ignore for ignore in ignores if ignore not in used and (ignore.trouble or _could_match(ignore, project, entries, selection))]
-    return marked + [Finding(unused.id, unused.name, _idle_problem(ignore)) for ignore in idle]
+    heard = {entry.id for entry in entries if project.wants_notes or Severity.NOTE not in entry.severities} if selection.whole else set()
+    idle = (ignore for ignore in ignores if ignore.trouble or (ignore.location not in used and _could_match(ignore, heard)))
+    reported = (Finding(unused.id, unused.name, problem) for problem in dict.fromkeys(map(_idle_problem, idle)))
+    return marked + [finding for finding in reported if selection.reports(finding)]
 
 
-def _could_match(ignore: Ignore, project: Project, entries: Sequence[Entry], selection: Selection) -> bool:
-    """Whether an ignore that matched nothing could have: the whole root is reported, its rules are on, and all they say was asked for."""
-    if not selection.whole:
-        return False
-    for rule in ignore.rules:
-        named = [entry for entry in entries if registry.selects(rule, entry.id, entry.name)]
-        if not named or (not project.wants_notes and any(Severity.NOTE in entry.severities for entry in named)):
-            return False
-    return True
+def _could_match(ignore: Ignore, heard: set[str]) -> bool:
+    """Whether an ignore that matched nothing could have: all that its rules say was asked for."""
+    named = registry.matching(ignore.rules)
+    return bool(named) and named <= heard
 
 
 def _idle_problem(ignore: Ignore) -> Problem:
@@ -171,8 +168,7 @@ def _as_configured(finding: Finding, config: Config) -> Finding | None:
             return None
     for rule, severity in config.severity.items():
         if registry.selects(rule, finding.rule, finding.name):
-            changed = Problem(problem.location, problem.message, severity, problem.help, problem.related)
-            finding = Finding(finding.rule, finding.name, changed, finding.suppressed_by, finding.reason)
+            finding = finding._replace(problem=problem._replace(severity=severity))
     return finding if finding.problem.severity >= visible_from(config) else None
 
 

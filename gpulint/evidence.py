@@ -10,9 +10,9 @@ import enum
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool
+from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word
-from gpulint.facts.resources import gpu_label, gpu_taint
+from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
 from gpulint.model.container import Container, Dialect, RequestKind, RequestState, Role
 from gpulint.project import Project
@@ -20,7 +20,6 @@ from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
 from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value
-
 
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""
@@ -61,6 +60,7 @@ def has_gpu(container: Container) -> bool:
     shared = container.dialect is Dialect.KUBERNETES and any(sibling.role is Role.MAIN for sibling in container.siblings)
     return any(
         request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN)
+        and is_gpu_vendor(request.vendor)
         and not (shared and request.kind is RequestKind.RUNTIME)
         for request in container.requests
     )
@@ -144,12 +144,21 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
 
 def _of_command(container: Container) -> Iterator[Evidence]:
     for command in own_commands(container):
-        at = gpu_argument(_words(command))
+        words = _words(command)
+        if gpu_program(words):
+            program = command[program_index(words)]
+            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, program.location, f"its command says {words[program_index(words)]}")
+        at = gpu_argument(words)
         if at is not None:
-            word = command[at]
-            assert isinstance(word, Text)
-            shown = " ".join(_words(command[max(at - 1, 0) : at + 1]) if at and not word.startswith("-") else [word])
-            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, word.location, f"its command says {shown}")
+            yield Evidence(Strength.EXPLICIT, Origin.COMMAND, command[at].location, f"its command says {_with_its_option(words, at)}")
+
+
+def _with_its_option(words: tuple[str, ...], at: int) -> str:
+    """A word of a command for a message: an option with its value, a value with its option."""
+    first = at - 1 if at and not words[at].startswith("-") and words[at - 1].startswith("-") else at
+    is_open = first == at and words[at].startswith("-") and "=" not in words[at]
+    has_value = is_open and at + 1 < len(words) and not words[at + 1].startswith("-")
+    return " ".join(words[first : at + 1 + has_value])
 
 
 def _of_environment(container: Container) -> Iterator[Evidence]:

@@ -1,27 +1,50 @@
-"""What holds a finding back: ignore comments, annotations and per-file ignores.
+"""What holds a finding back where it stands: ignore comments, and annotations for files whose comments get lost.
 
-A comment is found by its text alone, and the block it governs by indentation, so that it works in every format the same way.
+A comment is found by its text alone. What it governs is the instruction or stage of a Dockerfile; elsewhere the lines that are indented
+deeper, so that it works in every format the same way. An annotation is a key of YAML or JSON, and governs the object that has it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.discover import Kind
-from gpulint.registry import selects
+from gpulint.parse.blocks import Blocks
+from gpulint.parse.nodes import Entry, Mapping, Node
+from gpulint.parse.nodes import Sequence as Items
+from gpulint.project.tree import Tree
+from gpulint.registry import missing, selects
 from gpulint.rule import Finding
-from gpulint.source import Location, Source
+from gpulint.source import Location, Source, Text, Unknown
+
+if TYPE_CHECKING:
+    from gpulint.parse.dockerfile import Instruction
+
+ANNOTATION, COMPOSE_KEY = "gpulint/ignore", "x-gpulint"
+MOST_IGNORES = 1000
+"""The ignores of one file that are read."""
 
 _COMMENT = re.compile(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
-_ANNOTATION = re.compile(r"""["']?(?P<key>gpulint/ignore|x-gpulint)["']?\s*:\s*(?P<quote>["']?)(?P<text>[^"'\n]*)(?P=quote)""")
-_RULE_WORDS = re.compile(r"\s*((?:GPU\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)(?:\s*,\s*(?:GPU\d+|ALL|[a-z]+(?:-[a-z0-9]+)+))*)\s*(.*)")
+_RULE = r"(?:[A-Z]+\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)"
+_RULES_AND_REASON = re.compile(rf"\s*({_RULE}(?:\s*,\s*{_RULE})*)\b[\s:]*(.*)", re.DOTALL)
+_DIRECTIVE = re.compile(r"\s*#\s*(?:syntax|escape|check)\s*=", re.IGNORECASE)
+_NO_RULE_IN_COMMENT = "names no rule: write ignore[GPU201] with the rule it is meant for, and a reason behind it"
+_NO_RULE_IN_ANNOTATION = 'names no rule: write "GPU201 reason" with the rule it is meant for'
+_BEHIND_AN_INSTRUCTION = "stands behind an instruction, where a Dockerfile has no comments: put it alone on the line above"
+_ABOVE_A_DIRECTIVE = "stands above a parser directive, which is then a plain comment: put it below"
 
 
 @dataclass(frozen=True)
 class Ignore:
-    """One ignore of the user's: which rules, on which lines of the file (both included), and why. `trouble` says why it cannot work."""
+    """One ignore of the user's: which rules, on which lines of the file (both included), and why.
+
+    `trouble` says what is wrong with it; it holds back what it still can.
+    """
 
     location: Location
     rules: tuple[str, ...]
@@ -40,126 +63,144 @@ class Ignore:
         )
 
 
-def read_ignores(source: Source, kind: Kind | None) -> list[Ignore]:
-    """The ignores that a file holds."""
+def read_ignores(source: Source, tree: Tree) -> list[Ignore]:
+    """The ignores that a file holds, as far as they are no more than anybody writes."""
+    return list(islice(chain(_comments(source, tree), _annotations(source, tree)), MOST_IGNORES))
+
+
+def _unknown_rules(rules: Iterable[str]) -> str:
+    """What is wrong with the rules that an ignore names."""
+    return next((f"cannot work: {complaint}" for complaint in map(missing, rules) if complaint), "")
+
+
+# --- Comments -------------------------------------------------------------------------------------------------------------------
+
+
+class _Lines(NamedTuple):
+    """A file by its lines. `instructions` are those of a Dockerfile, None for another file; `directive` is the line of the last directive
+    at its head, 0 for none."""
+
+    path: str
+    blocks: Blocks
+    is_python: bool
+    instructions: Sequence[Instruction] | None
+    directive: int
+
+
+def _comments(source: Source, tree: Tree) -> Iterator[Ignore]:
     lines = [source.line(number) for number in range(1, source.line_count + 1)]
-    found = []
+    if not any(map(_COMMENT.search, lines)):
+        return
+    kind = tree.kind(source.path)
+    syntax = tree.dockerfile(source.path) if kind is Kind.DOCKERFILE else None
+    directive = _last_directive(lines) if syntax else 0
+    file = _Lines(source.path, Blocks(lines), kind is Kind.PYTHON, syntax.instructions if syntax else None, directive)
     for number, line in enumerate(lines, start=1):
-        if "gpulint" not in line:
-            continue
         comment = _COMMENT.search(line)
         if comment:
-            found.append(_from_comment(source.path, lines, number, comment, kind))
-        elif annotation := _ANNOTATION.search(line):
-            found.append(_from_annotation(source.path, lines, number, annotation))
-    return found
+            yield _from_comment(file, number, comment)
 
 
-def _from_comment(path: str, lines: list[str], number: int, comment: re.Match[str], kind: Kind | None) -> Ignore:
-    location = Location(path, number, comment.start() + 1, number, len(lines[number - 1].rstrip()) + 1)
+def _last_directive(lines: Iterable[str]) -> int:
+    """The line of the last directive among the comments at the head of a Dockerfile, whether it works there or not; 0 for none."""
+    head = takewhile(lambda line: line.lstrip().startswith("#"), lines)
+    return max((number for number, line in enumerate(head, start=1) if _DIRECTIVE.match(line)), default=0)
+
+
+def _from_comment(file: _Lines, number: int, comment: re.Match[str]) -> Ignore:
+    line = file.blocks.line(number)
+    location = Location(file.path, number, comment.start() + 1, number, len(line.rstrip()) + 1)
     rules = tuple(rule.strip() for rule in (comment["rules"] or "")[1:-1].split(",") if rule.strip())
-    alone = not lines[number - 1][: comment.start()].strip()
-    trouble = ""
-    first, last = number, number
+    is_alone = not line[: comment.start()].strip()
     if not rules:
-        trouble = "names no rule: write ignore[GPU201] with the rule it is meant for, and a reason behind it"
-    elif comment["verb"] == "ignore-file":
-        first, last = 1, len(lines)
-    elif kind is Kind.DOCKERFILE and not alone:
-        trouble = "stands behind an instruction, where a Dockerfile has no comments: put it alone on the line above"
-    elif alone:
-        first, last = _governed(lines, _next_line(lines, number), kind)
-    else:
-        first, last = _governed(lines, number, kind)
+        return Ignore(location, (), "", number, number, _NO_RULE_IN_COMMENT)
+    if file.instructions is not None and not is_alone:
+        return Ignore(location, (), "", number, number, _BEHIND_AN_INSTRUCTION)
+    first, last = (1, len(file.blocks)) if comment["verb"] == "ignore-file" else _governed(file, number, is_alone)
+    trouble = _unknown_rules(rules) or (_ABOVE_A_DIRECTIVE if number < file.directive else "")
     return Ignore(location, rules, comment["reason"].strip(), first, last, trouble)
 
 
-def _next_line(lines: list[str], number: int) -> int:
-    """The next line that is neither blank nor a comment."""
-    for following in range(number + 1, len(lines) + 1):
-        if lines[following - 1].strip() and not lines[following - 1].lstrip().startswith("#"):
-            return following
-    return number
+def _governed(file: _Lines, number: int, is_alone: bool) -> tuple[int, int]:
+    """The first and last line that a comment governs: of what begins on its line, or on the next where it is alone on its own."""
+    if file.instructions is not None:
+        return number, _end_of_instruction(file.instructions, number, len(file.blocks))
+    first = file.blocks.next_line(number) if is_alone else number
+    last = file.blocks.last_line(first)
+    begun = first
+    while file.is_python and file.blocks.line(begun).lstrip().startswith("@") and last < len(file.blocks):
+        begun = file.blocks.next_line(last)
+        last = max(file.blocks.last_line(begun), last + 1)
+    return first, last
 
 
-def _governed(lines: list[str], number: int, kind: Kind | None) -> tuple[int, int]:
-    """The lines of the statement or block that begins on a line."""
-    if kind is Kind.DOCKERFILE:
-        return number, _end_of_stage(lines, number) if re.match(r"\s*FROM\s", lines[number - 1], re.IGNORECASE) else _end_of_command(
-            lines, number
-        )
-    return number, max(_end_of_command(lines, number), _end_of_block(lines, number))
+def _end_of_instruction(instructions: Sequence[Instruction], number: int, last: int) -> int:
+    """The last line of the instruction that a line stands in or above, and for a FROM that of its stage; `last` is that of the file."""
+    at = bisect_left(instructions, number, key=lambda each: each.location.end_line)
+    if at == len(instructions):
+        return number
+    if instructions[at].name != "FROM":
+        return instructions[at].location.end_line
+    return next((each.location.line - 1 for each in instructions[at + 1 :] if each.name == "FROM"), last)
 
 
-def _end_of_stage(lines: list[str], number: int) -> int:
-    following = (at for at in range(number + 1, len(lines) + 1) if re.match(r"\s*FROM\s", lines[at - 1], re.IGNORECASE))
-    return next(following, len(lines) + 1) - 1
+# --- Annotations ----------------------------------------------------------------------------------------------------------------
+
+_YAML = frozenset(set(Kind) - {Kind.DOCKERFILE, Kind.PYTHON, Kind.SHELL, Kind.MAKEFILE, Kind.REQUIREMENTS, Kind.PYPROJECT})
 
 
-def _end_of_command(lines: list[str], number: int) -> int:
-    """The last line of a command that backslashes continue."""
-    while number < len(lines) and lines[number - 1].rstrip().endswith("\\"):
-        number += 1
-    return number
+def _annotations(source: Source, tree: Tree) -> Iterator[Ignore]:
+    """The annotations of a YAML or JSON file, each with the lines of the object that has it."""
+    if not any(key.encode() in source.data for key in (ANNOTATION, COMPOSE_KEY)) or tree.kind(source.path) not in _YAML:
+        return
+    syntax = tree.yaml(source.path)
+    for document in syntax.documents if syntax else ():
+        for mapping, first in _mappings(document.root, document.location.line):
+            for entry in filter(None, (mapping.entry(COMPOSE_KEY), mapping.mapping("metadata", "annotations").entry(ANNOTATION))):
+                yield from _from_annotation(entry, first, mapping.location.end_line)
 
 
-def _end_of_block(lines: list[str], number: int) -> int:
-    """The last line that is indented deeper than this one; items of a list may stand at the column of the key above them."""
-    indent = _indent(lines[number - 1])
-    opens_list = lines[number - 1].rstrip().endswith(":") and not lines[number - 1].lstrip().startswith("-")
-    last = number
-    for following in range(number + 1, len(lines) + 1):
-        line = lines[following - 1]
-        if not line.strip() or line.lstrip().startswith("#"):
+def _mappings(root: Node | None, line: int) -> Iterator[tuple[Mapping, int]]:
+    """Every mapping of a document once, with the line on which it begins: that of its key, where it has one."""
+    waiting: list[tuple[Node | None, int]] = [(root, line)]
+    seen: set[int] = set()
+    while waiting:
+        node, line = waiting.pop()
+        if id(node) in seen:
             continue
-        same = opens_list and _indent(line) == indent and line.lstrip().startswith("- ")
-        if _indent(line) <= indent and not same:
-            break
-        last = following
-    return last
+        seen.add(id(node))
+        if isinstance(node, Mapping):
+            yield node, line
+            waiting += [(entry.value, entry.key.location.line) for entry in node]
+        elif isinstance(node, Items):
+            waiting += [(item, item.location.line) for item in node]
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _from_annotation(path: str, lines: list[str], number: int, match: re.Match[str]) -> Ignore:
-    location = Location(path, number, match.start() + 1, number, match.end() + 1)
-    words = _RULE_WORDS.match(match["text"])
-    if not words:
-        return Ignore(location, (), "", number, number, 'names no rule: write "GPU201 reason" with the rule it is meant for')
+def _from_annotation(entry: Entry, first: int, last: int) -> Iterator[Ignore]:
+    if isinstance(entry.value, Unknown):
+        return
+    location = entry.key.location.to(entry.value.location)
+    words = _RULES_AND_REASON.fullmatch(entry.value) if isinstance(entry.value, Text) else None
+    if words is None:
+        yield Ignore(location, (), "", first, last, _NO_RULE_IN_ANNOTATION)
+        return
     rules = tuple(rule.strip() for rule in words[1].split(","))
-    first, last = _document(lines, number) if match["key"] == "gpulint/ignore" else _parent_block(lines, number)
-    return Ignore(location, rules, words[2].strip(), first, last)
+    yield Ignore(location, rules, words[2].strip(), first, last, _unknown_rules(rules))
 
 
-def _document(lines: list[str], number: int) -> tuple[int, int]:
-    """The YAML document around a line."""
-    before = (at for at in range(number, 0, -1) if lines[at - 1].startswith("---"))
-    behind = (at for at in range(number + 1, len(lines) + 1) if lines[at - 1].startswith("---"))
-    return next(before, 1), next(behind, len(lines) + 1) - 1
+# --- Use ------------------------------------------------------------------------------------------------------------------------
 
 
-def _parent_block(lines: list[str], number: int) -> tuple[int, int]:
-    """The block of the key or item that a line stands in; the whole file at the outermost level."""
-    indent = _indent(lines[number - 1])
-    for parent in range(number - 1, 0, -1):
-        line = lines[parent - 1]
-        if line.strip() and not line.lstrip().startswith("#") and _indent(line) < indent:
-            return parent, _end_of_block(lines, parent)
-    return 1, len(lines)
-
-
-def apply(findings: Iterable[Finding], ignores: Iterable[Ignore]) -> tuple[list[Finding], set[Ignore]]:
-    """The findings, those that an ignore holds back marked with it, and the ignores that were of use."""
+def apply(findings: Iterable[Finding], ignores: Iterable[Ignore]) -> tuple[list[Finding], set[Location]]:
+    """The findings, those that an ignore holds back marked with it; and the places of the ignores that were of use."""
     by_path: dict[str, list[Ignore]] = {}
     for ignore in ignores:
         by_path.setdefault(ignore.location.path, []).append(ignore)
     marked, used = [], set()
     for finding in findings:
-        ignore_ = next((each for each in by_path.get(finding.problem.location.path, ()) if each.holds(finding)), None)
-        if ignore_:
-            used.add(ignore_)
-            finding = Finding(finding.rule, finding.name, finding.problem, ignore_.location, ignore_.reason)
+        holding = next((each for each in by_path.get(finding.problem.location.path, ()) if each.holds(finding)), None)
+        if holding:
+            used.add(holding.location)
+            finding = finding._replace(suppressed_by=holding.location, reason=holding.reason)
         marked.append(finding)
     return marked, used

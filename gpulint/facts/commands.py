@@ -249,13 +249,14 @@ def _statements(command: Sequence[str]) -> Iterator[tuple[int, bool]]:
 def options(command: Sequence[str]) -> Iterator[Option]:
     """The options of a command line: `--name=value`, `--name value`, `-n value`, and `name=value` as Hydra takes it.
 
-    Assignments before the program, as in `env USE_GPU=1 python run.py`, are given too.
+    Assignments before the program, as in `env USE_GPU=1 python run.py`, are given too. A command of options alone is that of an image
+    whose entrypoint stands before it.
     """
     program = program_index(command)
     for index, word in enumerate(command):
         if match := re.fullmatch(r"(?:-{1,2}|\+{0,2})([A-Za-z_][\w.-]*)=(.*)", word, re.S):
             yield Option(_option_name(match.group(1)), match.group(2), index, index)
-        elif index > program and re.match(r"--?[A-Za-z]", word):
+        elif index >= program and re.match(r"--?[A-Za-z]", word):
             following = command[index + 1] if index + 1 < len(command) else None
             has_value = following is not None and not re.match(r"-{1,2}[A-Za-z]", following)
             yield Option(_option_name(word), following if has_value else None, index, index + has_value)

@@ -33,6 +33,11 @@ def gpu_resource(name: str) -> Resource | None:
     return None
 
 
+def is_gpu_vendor(vendor: str) -> bool:
+    """Whether a vendor's accelerators are GPUs; "" stands for a form that does not say whose. TPUs, Neuron and Gaudi cards are none."""
+    return not vendor or vendor in words("resources", "gpu_vendors")
+
+
 def legacy_resource(name: str) -> bool:
     """Whether a name was a GPU's once, or is a GPU's without the domain that an extended resource must have: `gpu`, `nvidia-gpu`."""
     if "/" not in name:

@@ -36,7 +36,7 @@ class Interpolated(NamedTuple):
 
     def words(self) -> tuple[Value, ...]:
         """The shell words of the scalar, as Compose splits a command that is written as one string."""
-        from gpulint.parse.shell import split
+        from gpulint.parse.shell_split import split
 
         return tuple(self._known(word) for word in split(self.text))
 

@@ -62,6 +62,7 @@ class _Frame:
         self.items: list[Node] = []
 
 
+_INDICATORS = ("-", ":", "?")
 _BLOCK_STYLES = ("|", ">")
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str")
 _PROPERTIES = re.compile(r"(?:!<[^>\n]*>|[&!][^\s,\[\]{}]*|#[^\n]*|\s)*")
@@ -125,8 +126,8 @@ class Composer:
         column, end_column = start.column + 1 + quote, end.column + 1 - quote
         if end_column - column == len(value) and start.line == end.line:
             line = start.line + self._line
-            if not value and not quote and line != self._end[0]:
-                line, column = self._end  # Where a value is left out, the parser stands at the next token, lines below.
+            if not value and not quote and line != self._end[0] and self._text[start.index - 1 : start.index] not in _INDICATORS:
+                line, column = self._end  # For some values that are left out the parser stands at the next token, lines below.
                 end_column = column
             location, pieces = _new(Location, (self._path, line, column, line, end_column)), None
             self._end = (line, end_column + quote)
@@ -210,7 +211,8 @@ class Composer:
         if end.index > event.start_mark.index:
             self._end = (end.line + self._line, end.column + 1)
         start = self._content(self._top.event, end.index)
-        return Location(self._path, start.line + self._line, start.column + 1, *self._end)
+        begin = (start.line + self._line, start.column + 1)
+        return Location(self._path, *begin, *max(begin, self._end))
 
     def _close(self, node: Mapping | Sequence) -> None:
         frame, self._top = self._top, self._stack.pop()

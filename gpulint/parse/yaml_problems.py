@@ -97,10 +97,10 @@ def _sentence(problem: str, text: str, offset: int) -> str:
 
 
 def _rest_of_line(path: str, text: str, first_line: int, offset: int) -> Location:
-    """From a character to the end of its line; the last line with text where it stands behind that."""
+    """From a character to the end of its line, or that whole line where nothing follows; the last line with text from behind it."""
     offset = min(offset, len(text.rstrip()))
-    line = first_line + text.count("\n", 0, offset)
-    begin = text.rfind("\n", 0, offset) + 1
-    end = text.find("\n", offset)
-    content = text[offset : end if end >= 0 else None].rstrip()
-    return Location(path, line, offset - begin + 1, line, offset - begin + 1 + max(len(content), 1))
+    begin, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    line = text[begin : end if end >= 0 else None].rstrip()
+    column = offset - begin if offset - begin < len(line) else len(line) - len(line.lstrip())
+    number = first_line + text.count("\n", 0, offset)
+    return Location(path, number, column + 1, number, len(line) + 1)

@@ -170,8 +170,9 @@ class Project:
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """The stages of all Dockerfiles that matter."""
-        dockerfiles = filter(None, map(self.dockerfile, self.relevance.dockerfiles))
+        """The stages of all Dockerfiles that matter: they name a GPU, or a container here that asks for one runs their image."""
+        run = (built.stage.path for container, built in self._built_containers if container.requests)
+        dockerfiles = filter(None, map(self.dockerfile, dict.fromkeys((*self.relevance.dockerfiles, *run))))
         return tuple(stage for dockerfile in dockerfiles for stage in dockerfile.stages)
 
     @cached_property
@@ -201,7 +202,7 @@ class Project:
             return False
         if user.build is not None or self.build_of(user) is not None:
             return True
-        return any(other.location == user.location and _pins(other) for other in self.containers)
+        return any(other is not user and other.location == user.location and _pins(other) for other in self.containers)
 
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
         """The containers whose image is built from that stage."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gpulint.discover import Kind
 from gpulint.model.command import CommandLines, ComposeCall, ImageBuild, read_commands
 from gpulint.model.container import Container
-from gpulint.model.script import read_script
+from gpulint.model.script import read_script, with_inner_scripts
 from gpulint.project.tree import Tree
 from gpulint.source import Source, Text
 
@@ -46,7 +46,7 @@ def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
 def _of_makefile(source: Source) -> Iterator[CommandLines]:
     from gpulint.parse.makefile import parse
 
-    return (read_commands(recipe.script, "make") for recipe in parse(source))
+    return (read_commands(with_inner_scripts(recipe.script, {}), "make") for recipe in parse(source))
 
 
 def _of_pipeline(tree: Tree, path: str, kind: Kind | None) -> Iterator[CommandLines]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
+from gpulint.facts import words
 from gpulint.model.container import Container
 from gpulint.project.builds import Built, container_path
 from gpulint.project.entrypoint import effective_words
@@ -38,7 +40,7 @@ def follow_start(container: Container, built: Built | None, tree: Tree) -> Start
     """What a container starts. Its files are those that its image copies in and its mounts lay over them; where the image is not known
     and no mount has the program, the only file of the root whose path ends so."""
     stage = built.stage if built else None
-    words = effective_words(
+    command = effective_words(
         container.dialect,
         container.entrypoint,
         container.arguments,
@@ -50,9 +52,9 @@ def follow_start(container: Container, built: Built | None, tree: Tree) -> Start
     working_directory = str(folder) if isinstance(folder, Text) else ""
     variables = _variables(container, built)
     mapped = _mapping(container, built, tree)
-    start = read_start(words, tree, working_directory, mapped, variables)
+    start = read_start(command, tree, working_directory, mapped, variables)
     if built is None and not start.programs and not start.scripts:
-        return read_start(words, tree, working_directory, None, variables)
+        return read_start(command, tree, working_directory, None, variables)
     return start
 
 
@@ -97,7 +99,16 @@ def find_entry_points(project: Project) -> Iterator[EntryPoint]:
 
 
 def _standalone(project: Project) -> Iterator[str]:
-    """The Python files to be judged by themselves: those that were named, and where notes are wanted all that use a GPU."""
+    """The Python files to be judged by themselves: those that were named, and where notes are wanted all that start by themselves and
+    are no test, example or benchmark."""
     for path in project.tree.paths(Kind.PYTHON):
-        if path in project.named or (project.wants_notes and project.relevance.names_gpu(path)):
+        if path in project.named or (project.wants_notes and _is_entry_point(path, project)):
             yield path
+
+
+def _is_entry_point(path: str, project: Project) -> bool:
+    aside = words("anchors", "aside")
+    if any(word in aside for part in path.lower().split("/") for word in re.split(r"[^a-z]+", part)):
+        return False
+    module = project.tree.module(path) if project.relevance.names_gpu(path) else None
+    return module is not None and bool(module.starts)

@@ -19,6 +19,10 @@ def anchors(key: str) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in sorted(words("anchors", key)))
 
 
+_PIPELINES = (Kind.GITHUB, Kind.GITLAB)
+_SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, *_PIPELINES)
+
+
 class Relevance:
     """Tells which files of a tree matter. With `everything` all do, which costs time and changes no finding."""
 
@@ -58,11 +62,21 @@ class Relevance:
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
-        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU."""
-        paths = self._tree.paths(Kind.SHELL, Kind.MAKEFILE, Kind.GITHUB, Kind.GITLAB)
-        engines = anchors("engines")
-        something = bool(self.dockerfiles) or self._has_programs
-        return tuple(path for path in paths if self._everything or ((something or self.names_gpu(path)) and self._holds(path, engines)))
+        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; CI files
+        also where they name one themselves, since their jobs run in containers."""
+        return tuple(path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
+
+    def _starts_something(self, path: str) -> bool:
+        names_gpu = self.names_gpu(path)
+        if names_gpu and self._tree.kind(path) in _PIPELINES:
+            return True
+        return self._holds(path, anchors("engines")) and (names_gpu or self._has_gpu)
+
+    @cached_property
+    def _has_gpu(self) -> bool:
+        """Whether anything that a container is built, started or programmed by names a GPU."""
+        paths = self._tree.paths(Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.TEMPLATE, Kind.VALUES, Kind.PYTHON)
+        return any(map(self.names_gpu, paths))
 
     def manifests(self, image_names: frozenset[str]) -> tuple[str, ...]:
         """The Kubernetes manifests, templates and values that matter, given the names of the images that are built here."""

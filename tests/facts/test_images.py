@@ -92,8 +92,6 @@ def test_look_alikes_of_cpu_words(text: str) -> None:
         "dev",
         "gpu",
         "cuda",
-        "cu124",
-        "cuda12",
         "cuda12-latest",
         "latest-gpu-py3",
         "main-cuda12.4",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gpulint.evidence import has_gpu, is_infrastructure
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import Need
+from gpulint.facts.resources import is_gpu_vendor
 from gpulint.model.container import Container
 from gpulint.model.image import ImageRef
 from gpulint.project import Project
@@ -49,7 +50,7 @@ def _without_digest(image: ImageRef) -> Problem:
 def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     """Whether the image is one for GPUs by the facts or its tag, or runs where a GPU is asked for and is not known to be without."""
     facts = image.facts
-    if facts.infrastructure or facts.vendor in ("google", "aws") or image.is_local:
+    if facts.infrastructure or image.is_local or not is_gpu_vendor(facts.vendor):
         return False
     if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word:
         return True

@@ -23,13 +23,13 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     unchecked = [container for container in users if not asserts_gpu_beside(container)]
     if users and not unchecked:
         return
-    severity = _severity(entry, unchecked, project)
+    severity = _severity(entry, unchecked, project.named)
     if severity is None:
         return
-    program = entry.program
-    place = program.entry if program and program.entry else fallback.location
-    message = f"{entry.path} {_outcome(fallback)} where there is no GPU, and nothing on its start path stops it"
-    yield Problem(place, message, severity, help=HELP, related=tuple(_related(unchecked, fallback)))
+    policy = project.strict and severity is Severity.NOTE
+    message = f"{entry.path} {_outcome(fallback)} where there is no GPU, and nothing on its start path stops it{' (policy)' * policy}"
+    place = entry.program.entry if entry.program and entry.program.entry else fallback.location
+    yield Problem(place, message, Severity.WARNING if policy else severity, help=HELP, related=tuple(_related(unchecked, fallback)))
 
 
 def _fallback(entry: EntryPoint) -> Fallback | None:
@@ -47,12 +47,14 @@ def _is_asserted(entry: EntryPoint) -> bool:
     return bool(entry.containers) and all(start.assertions for _, start in entry.containers)
 
 
-def _severity(entry: EntryPoint, users: list[Container], project: Project) -> Severity | None:
-    if users and not any(says_cpu(container) for container, _ in entry.containers if not has_gpu(container)):
+def _severity(entry: EntryPoint, users: list[Container], named: frozenset[str]) -> Severity | None:
+    """A warning where the file was named, or GPU containers alone run it; a note where a CPU twin does too, or nothing here does."""
+    if entry.path in named:
         return Severity.WARNING
-    if entry.path in project.named or project.strict:
-        return Severity.WARNING
-    return Severity.NOTE if users or not entry.containers else None
+    if not users:
+        return None if entry.containers else Severity.NOTE
+    has_twin = any(says_cpu(container) for container, _ in entry.containers if not has_gpu(container))
+    return Severity.NOTE if has_twin else Severity.WARNING
 
 
 def _outcome(fallback: Fallback) -> str:
