@@ -48,8 +48,8 @@ class Relevance:
         return any(self.names_gpu(path) for path in self._tree.paths(Kind.PYTHON))
 
     def _runs_ours(self, path: str, names: tuple[bytes, ...]) -> bool:
-        """Whether a file may run an image that a Dockerfile of ours builds on a GPU base, or a program of ours that uses a GPU."""
-        if self.dockerfiles and self._holds(path, names):
+        """Whether a file may run an image that is built here, on a GPU base or with a program that uses a GPU, or such a program itself."""
+        if (self.dockerfiles or self._has_programs) and self._holds(path, names):
             return True
         return self._has_programs and self._holds(path, anchors("launch"))
 
