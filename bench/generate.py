@@ -11,7 +11,24 @@ import argparse
 import random
 from pathlib import Path
 
-WORDS = "billing catalog search media ledger orders profile geo notify audit session cart quota index feed invoice".split()
+WORDS = [
+    "billing",
+    "catalog",
+    "search",
+    "media",
+    "ledger",
+    "orders",
+    "profile",
+    "geo",
+    "notify",
+    "audit",
+    "session",
+    "cart",
+    "quota",
+    "index",
+    "feed",
+    "invoice",
+]
 BASES = ("python:3.12-slim-bookworm", "debian:12.8-slim", "node:22.12.0-bookworm-slim", "golang:1.23.4-bookworm")
 GPU_BASES = ("nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04", "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime")
 
@@ -50,9 +67,8 @@ CMD ["python", "-m", "{name}"]
 
 def compose(rng: random.Random, gpu: bool) -> str:
     """A Compose file of four services and about 40 lines."""
-    services = []
-    for name in rng.sample(WORDS, 4):
-        services.append(f"""  {name}:
+    services = [
+        f"""  {name}:
     image: registry.example.com/shop/{name}:{rng.randrange(9)}.{rng.randrange(20)}.0
     restart: unless-stopped
     environment:
@@ -61,7 +77,9 @@ def compose(rng: random.Random, gpu: bool) -> str:
     ports: ["127.0.0.1:{rng.randrange(3000, 9000)}:8080"]
     volumes:
       - {name}:/data
-""")
+"""
+        for name in rng.sample(WORDS, 4)
+    ]
     if gpu:
         services.append("""  embed:
     image: registry.example.com/shop/embed:1.4.0-cuda12.4

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
@@ -66,6 +67,7 @@ def has_gpu(container: Container) -> bool:
     )
 
 
+@lru_cache(maxsize=10_000)
 def wanted(container: Container, project: Project) -> tuple[Severity | None, tuple[Evidence, ...]]:
     """How surely the container wants a GPU that nothing asks for: error, warning, or None; and the evidence, the strongest first."""
     if asks_for_accelerator(container) or _is_exempt(container, project):

@@ -154,13 +154,16 @@ class Project:
 
     def runs_elsewhere_with_gpu(self, container: Container) -> bool:
         """Whether the project runs the same image or build elsewhere with a GPU."""
-        from gpulint.project.twins import runs_the_same
+        from gpulint.project.twins import twin_key
 
-        return any(runs_the_same(container, other) for other in self._gpu_containers if other is not container)
+        key = twin_key(container)
+        return key is not None and key in self._keys_with_gpu
 
     @cached_property
-    def _gpu_containers(self) -> tuple[Container, ...]:
-        return tuple(container for container in self.containers if any(each.state in GRANTED for each in container.requests))
+    def _keys_with_gpu(self) -> frozenset[tuple[str | None, ...] | None]:
+        from gpulint.project.twins import twin_key
+
+        return frozenset(twin_key(container) for container in self.containers if any(each.state in GRANTED for each in container.requests))
 
     # --- Images and stages ------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ of this repository that uses one. So the files that name a GPU are told first, a
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from posixpath import dirname
 
 from gpulint.discover import Kind
@@ -14,6 +14,7 @@ from gpulint.facts import words
 from gpulint.project.tree import Tree
 
 
+@cache
 def anchors(key: str) -> tuple[bytes, ...]:
     """The anchors of that list of the facts."""
     return tuple(word.encode() for word in sorted(words("anchors", key)))
@@ -29,14 +30,23 @@ class Relevance:
     def __init__(self, tree: Tree, everything: bool = False) -> None:
         self._tree = tree
         self._everything = everything
+        self._named: dict[str, bool] = {}
 
     def names_gpu(self, path: str) -> bool:
         """Whether a file holds a GPU anchor itself."""
-        return self._everything or self._holds(path, anchors("gpu"))
+        if path not in self._named:
+            self._named[path] = self._everything or self._holds(path, anchors("gpu"))
+        return self._named[path]
 
     def _holds(self, path: str, wanted: tuple[bytes, ...]) -> bool:
         source = self._tree.source(path)
-        return source is not None and any(anchor in source.lowered for anchor in wanted)
+        if source is None:
+            return False
+        data = source.lowered
+        for anchor in wanted:  # noqa: SIM110 - asked of every file, and a generator costs as much as the search
+            if anchor in data:
+                return True
+        return False
 
     @cached_property
     def dockerfiles(self) -> tuple[str, ...]:

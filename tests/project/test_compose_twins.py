@@ -1,4 +1,4 @@
-"""Twins: what counts as the same image or build, and names without their device words."""
+"""Twins: what counts as the same image or build."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from gpulint.project.compose import compose_containers
 from gpulint.project.tree import Tree
-from gpulint.project.twins import bare_name, runs_the_same
+from gpulint.project.twins import twin_key
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,5 @@ from gpulint.project.twins import bare_name, runs_the_same
 def test_the_same(left: str, right: str, same: bool) -> None:
     text = f"services:\n  a:\n    {left}\n  b:\n    {right}\n"
     first, second = compose_containers(Tree(Path(), (), {"compose.yaml": text.encode()}))
-    assert runs_the_same(first, second) is runs_the_same(second, first) is same
-
-
-@pytest.mark.parametrize(
-    ("name", "bare"),
-    [("asr-gpu", "asr"), ("asr_cpu", "asr"), ("asr", "asr"), ("cuda-worker", "worker"), ("gpu", "gpu"), ("api.cpu", "api")],
-)
-def test_bare_names(name: str, bare: str) -> None:
-    assert bare_name(name) == bare
+    key = twin_key(first)
+    assert (key is not None and key == twin_key(second)) is same
