@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ __all__ = ["is_template", "looks_templated", "parse_either", "parse_template", "
 
 _INDENT = re.compile(r"\bn?indent\s+(\d{1,3})\b")
 _BLOCK_OF_TEXT = re.compile(r"(?:^|[ \t])[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
-_AT_A_VALUE = re.compile(r"(?:(?:^|[ \t])-|:|[\[{,])[ \t]+\Z")
+_AT_A_VALUE = re.compile(r"(?:(?:(?:^|[ \t])-|:)[ \t]+|[\[{](?:[^\"']*,)?[ \t]*)\Z")
 
 
 def parse_template(source: Source) -> YamlSyntax:
@@ -123,8 +123,8 @@ class _Reader:
         self._source = source
         self._blocks = blocks
         self._lines = lines
-        self._places = [(action.line, action.column) for action in actions if not action.literal]
-        self._in_one_line = sorted((action.line, action.column) for action in blocks.in_one_line)
+        self._actions = [action for action in actions if not action.literal]
+        self._places = [(action.line, action.column) for action in self._actions]
         self._loose = [_Loose(action, self._indentation(action)) for action in actions if not lines[action.line - 1]]
         self._loose_lines = [loose.action.line for loose in self._loose]
         self._claimed: set[Action] = set()
@@ -133,7 +133,7 @@ class _Reader:
     def document(self, document: Document, before: int, after: int) -> Document:
         """A document as the template has it; `before` and `after` are the lines around it."""
         is_written_to = any(loose.action.writes for loose in self._between(before, after))
-        if document.root is None or not (is_written_to or _any_within(self._places, document.location)):
+        if document.root is None or not (is_written_to or self._within(document.location)):
             return document
         return replace(document, root=self._node(document.root, _Scope(before, after, -1)), template=True)
 
@@ -153,7 +153,7 @@ class _Reader:
         merged = len(node.entries) - len(lines)
         scopes = (*_scopes_within(node, lines, scope), *(_NO_SCOPE for _ in range(merged)))
         entries = [entry._replace(value=self._node(entry.value, inner)) for entry, inner in zip(node.entries, scopes, strict=True)]
-        kept = tuple(entry for entry in entries if not _any_within(self._places, entry.key.location))
+        kept = tuple(entry for entry in entries if not self._within(entry.key.location))
         return Mapping(kept, node.location, node.tag, self._is_open(node, lines, scope) or len(kept) < len(entries))
 
     def _sequence(self, node: Sequence, scope: _Scope) -> Sequence:
@@ -168,7 +168,7 @@ class _Reader:
             return True
         line, column = node.location.line, node.location.column
         is_flow = self._lines[line - 1].startswith(("{", "["), column - 1)
-        return is_flow and _any_within(self._in_one_line, node.location)
+        return is_flow and any(action in self._blocks.in_one_line for action in self._within(node.location))
 
     def _is_conditional(self, line: int, node: Mapping | Sequence, scope: _Scope) -> bool:
         """Whether what begins at a line of a collection stands in a block within it. A block around a whole document does not count."""
@@ -203,8 +203,10 @@ class _Reader:
     # Scalars
 
     def _scalar(self, node: Scalar, scope: _Scope) -> Scalar | Unknown:
-        if _any_within(self._places, node.location):
-            return self._unknown(node.location)
+        actions = self._within(node.location)
+        if actions:
+            last = self._source.location(actions[-1].start, actions[-1].end)
+            return self._unknown(node.location.to(max(last, node.location, key=_end)))
         if not node and node.plain:
             actions = self._claim(scope._replace(indentation=-1), scope.indentation)
             return self._unknown(self._source.location(actions[0].start, actions[0].end)) if actions else node
@@ -213,6 +215,11 @@ class _Reader:
             return self._unknown(node.location) if self._claim(scope, indentation, silent=True) else node
         return node
 
+    def _within(self, location: Location) -> list[Action]:
+        """The actions that begin in a region."""
+        start = bisect_left(self._places, (location.line, location.column))
+        return self._actions[start : bisect_left(self._places, _end(location), start)]
+
     def _unknown(self, location: Location) -> Unknown:
         lines = [self._source.line(number) for number in range(location.line, location.end_line + 1)]
         lines[-1] = lines[-1][: location.end_column - 1]
@@ -220,11 +227,10 @@ class _Reader:
         return Unknown("\n".join(lines), location)
 
 
-def _scopes_within(node: Mapping | Sequence, lines: list[int], scope: _Scope) -> Iterable[_Scope]:
+def _scopes_within(node: Mapping | Sequence, lines: list[int], scope: _Scope) -> list[_Scope]:
     """The scopes of a collection's own values, which begin at these lines: each reaches to the next."""
     return [_Scope(line, after, node.location.column - 1) for line, after in zip(lines, (*lines[1:], scope.after), strict=bool(lines))]
 
 
-def _any_within(places: list[tuple[int, int]], location: Location) -> bool:
-    """Whether one of the sorted places, each line and column, lies in a region."""
-    return bisect_left(places, (location.line, location.column)) < bisect_left(places, (location.end_line, location.end_column))
+def _end(location: Location) -> tuple[int, int]:
+    return location.end_line, location.end_column

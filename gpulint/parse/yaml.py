@@ -36,7 +36,7 @@ __all__ = [
     "parse",
 ]
 
-MAX_SECOND_OPINION = 20_000
+MAX_SECOND_OPINION = 10_000
 """How many characters of one file ruamel.yaml is asked about: it reads some 100,000 a second. A short document counts for 500."""
 
 MAX_DIRECTIVES = 100

@@ -60,14 +60,16 @@ def test_what_a_quantity_stands_for(text: str, value: Fraction | int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "one", "1K", "1ki", "1KiB", "1 Gi", "1gb", "1e", "1ee3", "1e3.5", "1e1Ki", "0x10", "1_000", "1,5", "--1", "1.2.3", "½", "١"]
-    + ["1e9999", "1" * 100],
+    [
+        *("", " ", "1 Gi", "½", "٣", "one", "0x10", "1_000", "1,5", "--1", "1.2.3", "1" * 100),
+        *("1K", "1ki", "1KiB", "1gb", "1e", "1ee3", "1e3.5", "1e1Ki", "1e9999"),
+    ],
 )
 def test_what_is_no_quantity(text: str) -> None:
     assert parse_quantity(text) is None
 
 
-@given(st.integers(-(10**17), 10**17), st.integers(0, 9), st.sampled_from(["", "m", "k", "Ki", "e2"]))
+@given(st.integers(-(10**15), 10**15), st.integers(0, 9), st.sampled_from(["", "m", "k", "Ki", "e2"]))
 def test_the_sign_and_the_point(digits: int, places: int, suffix: str) -> None:
     number = f"{abs(digits):0{places + 1}d}"
     text = f"{'-' if digits < 0 else ''}{number[: len(number) - places]}.{number[len(number) - places :]}{suffix}"
