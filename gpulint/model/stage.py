@@ -82,6 +82,7 @@ class Stage:
     platform: Value | None
     instructions: tuple[Instruction, ...] = field(repr=False)
     is_last: bool
+    earlier_names: frozenset[str] = field(repr=False)
     outside: Outside = field(repr=False)
 
     @property
@@ -150,6 +151,13 @@ class Stage:
         """The COPYs and ADDs in order, without those of the parents."""
         found = (_read_copy(instruction, scope) for instruction, scope in self._walk() if instruction.name in ("COPY", "ADD"))
         return tuple(copy for copy in found if copy is not None)
+
+    @cached_property
+    def copied_images(self) -> tuple[ImageRef, ...]:
+        """The images that COPYs of the stage take files from, by `--from=` a name that is no stage's."""
+        flags = (instruction.flag("from") for instruction in self.instructions if instruction.name == "COPY")
+        names = [flag.value for flag in flags if flag is not None and flag.value is not None and not flag.value.isdecimal()]
+        return tuple(parse_image(name) for name in names if name.lower() not in self.earlier_names and "$" not in name)
 
     @cached_property
     def _steps(self) -> tuple[tuple[Run, tuple[Install, ...]], ...]:
@@ -233,6 +241,7 @@ def read_dockerfile(path: str, syntax: DockerfileSyntax, build_arguments: Mappin
             platform=outside.expand_from(platform.value, first.escape) if platform and platform.value else None,
             instructions=tuple(instructions),
             is_last=start == starts[-1],
+            earlier_names=frozenset(named),
             outside=outside,
         )
         stages.append(stage)

@@ -180,15 +180,16 @@ class Project:
 
     @cached_property
     def images(self) -> tuple[ImageRef, ...]:
-        """Every image that is named: by a FROM, or by what starts a container."""
+        """Every image that is named: by a FROM or a COPY, or by what starts a container."""
         return tuple(image for image, _ in self._image_users.values())
 
     @cached_property
     def _image_users(self) -> dict[int, tuple[ImageRef, Stage | Container]]:
         users: dict[int, tuple[ImageRef, Stage | Container]] = {}
         for stage in self.stages:
-            if stage.base is not None:
-                users[id(stage.base)] = (stage.base, stage)
+            for image in (stage.base, *stage.copied_images):
+                if image is not None:
+                    users[id(image)] = (image, stage)
         for container in self.containers:
             if container.image is not None:
                 users[id(container.image)] = (container.image, container)
