@@ -59,18 +59,22 @@ class Project:
                 yield source
 
     def syntax_problems(self) -> Iterator[Problem]:
-        """What could not be parsed of the files read so far."""
-        problems = tuple(self.tree.problems())
-        if not problems:
-            return
+        """What could not be parsed of the files read so far; of a template the first trouble alone, since the rest follows from it."""
+        templates: set[str] = set()
+        for path, message, location in self.tree.problems():
+            templated = self._looks_templated(path)
+            if path not in templates:
+                hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
+                text = f"{message.rstrip('.')}, so what follows was not checked{hint}"
+                yield Problem(location, text, Severity.NOTE if templated else Severity.WARNING)
+            if templated:
+                templates.add(path)
+
+    def _looks_templated(self, path: str) -> bool:
         from gpulint.parse.yaml_problems import looks_templated
 
-        for path, message, location in problems:
-            source = self.tree.source(path)
-            templated = source is not None and looks_templated(source.text)
-            hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
-            text = f"{message}, so what follows was not checked{hint}"
-            yield Problem(location, text, Severity.NOTE if templated else Severity.WARNING)
+        source = self.tree.source(path)
+        return source is not None and looks_templated(source.text)
 
     # --- Containers -------------------------------------------------------------------------------------------------------------
 
