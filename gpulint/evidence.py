@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpulint.facts.commands import gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
+from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
@@ -20,7 +20,7 @@ from gpulint.project import Project
 from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
 from gpulint.rule import Severity
-from gpulint.source import Location, Text, Unknown, Value
+from gpulint.source import Location, Text, Unknown, Value, as_written
 
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""
@@ -130,16 +130,18 @@ def _runs_plain_tool(container: Container) -> bool:
 
 
 def _words(command: tuple[Value, ...]) -> tuple[str, ...]:
-    """The words for a look-up; an unknown one is the empty string, which no table holds."""
-    return tuple(str(word) if isinstance(word, Text) else "" for word in command)
+    """The words for a look-up: an unknown one as it is written, so that `--rank=$RANK` stays an option."""
+    return tuple(as_written(word) for word in command)
 
 
 def evidence(container: Container, project: Project) -> Iterator[Evidence]:
-    """Every piece that speaks for this container."""
+    """Every piece that speaks for this container; none where it says cpu itself."""
+    if says_cpu(container):
+        return
     yield from _of_command(container)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not _is_in_ci(container) and not says_cpu(container) and not project.runs_elsewhere_with_gpu(container):
+    if not _is_in_ci(container) and not project.runs_elsewhere_with_gpu(container):
         yield from _of_image(container, project)
         yield from _of_program(container, project)
 
@@ -225,8 +227,14 @@ def _is_in_ci(container: Container) -> bool:
 
 
 def says_cpu(container: Container) -> bool:
-    """Whether a container's image, tag, name or command says cpu."""
+    """Whether a container's image, tag, name or command says cpu. Of a command's options those do that choose the device: `--device cpu`,
+    not `--cpu-offload-gb 8`."""
     image = container.image
     said: list[Value | None] = [container.name, image.name if image else None, image.tag if image else None]
-    said += [word for command in own_commands(container) for word in command]
-    return any(isinstance(value, Text) and cpu_word(value) for value in said)
+    commands = own_commands(container)
+    said += [word for command in commands for word in command if isinstance(word, Text) and not word.startswith("-")]
+    return any(isinstance(value, Text) and cpu_word(value) for value in said) or any(_chooses_cpu(command) for command in commands)
+
+
+def _chooses_cpu(command: tuple[Value, ...]) -> bool:
+    return cpu_argument(_words(command)) is not None

@@ -112,6 +112,11 @@ Value = Text | Unknown
 """What stands at a place of a file: known or not. An absent value is None."""
 
 
+def as_written(value: Value) -> str:
+    """The value, or what the file says where it cannot be known: for messages, and for look-ups that no expression matches."""
+    return value.raw if isinstance(value, Unknown) else str(value)
+
+
 def known(value: Value | None) -> Text | None:
     """The value as a Text, or None where nothing stands. Raises UnknownValue where it cannot be known."""
     if isinstance(value, Unknown):

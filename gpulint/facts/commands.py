@@ -136,6 +136,11 @@ def _width(row: Row, word: str) -> int:
     return 3 if "two_values" in row and re.fullmatch(row["two_values"], word) else 2
 
 
+def common_folders() -> frozenset[str]:
+    """The names of folders in which images of any origin keep their program: `app`, `workspace`, `src` ..."""
+    return words("commands", "common_folders")
+
+
 def gpu_program(command: Sequence[str]) -> bool:
     """Whether the program itself, or one that a shell runs for it, is a GPU tool such as `nvidia-smi`."""
     launch = launched(command)
@@ -321,10 +326,12 @@ def _switch(value: str | None) -> bool | None:
 
 
 def _devices(value: str | None) -> bool | None:
-    """Indices or ids: 0 is the first GPU."""
+    """Indices or ids: 0 is the first GPU. A value that can be neither, such as a shell's expression, says nothing."""
     if value is None or value == "0":
         return True
-    return None if value.lower() in words("commands", "no_answer_values") else value.lower() not in words("commands", "off_values")
+    if value.lower() in words("commands", "no_answer_values") or not re.fullmatch(r"[\w:.,\[\] -]*", value):
+        return None
+    return value.lower() not in words("commands", "off_values")
 
 
 def _count(value: str | None) -> bool | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import ImageFacts, image_facts, is_moving_tag, normalised, repository_facts
-from gpulint.source import Location, Text, Unknown, Value, known
+from gpulint.source import Location, Text, Unknown, Value, as_written, known
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +65,8 @@ class ImageRef:
     @property
     def shown(self) -> str:
         """The reference for a message, an unknown part as it is written."""
-        tag = "" if self.tag is None else f":{_as_written(self.tag)}"
-        return f"{_as_written(self.name)}{tag}" if self.digest is None else f"{_as_written(self.name)}{tag}@{_as_written(self.digest)}"
-
-
-def _as_written(value: Value) -> str:
-    return value.raw if isinstance(value, Unknown) else str(value)
+        tag = "" if self.tag is None else f":{as_written(self.tag)}"
+        return f"{as_written(self.name)}{tag}" if self.digest is None else f"{as_written(self.name)}{tag}@{as_written(self.digest)}"
 
 
 def parse_image(reference: Value) -> ImageRef:

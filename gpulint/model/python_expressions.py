@@ -123,7 +123,7 @@ class Expressions:
             return
         if known.effect == RAISE:
             self._notes.add_raising(place, name, known.then, gate)
-        elif known.effect == CPU:
+        elif known.effect == CPU and not any(answer.subject for answer in arguments.values()):
             self._notes.add_on_cpu(known.framework, gate)
         elif known.effect in (SILENT, NOTE):
             kind = FallbackKind.DEFAULT if known.default else FallbackKind.CHOICE

@@ -15,7 +15,7 @@ from gpulint.facts.commands import cpu_argument, cpu_variable, gpu_argument, gpu
 from gpulint.facts.python import is_device_file, is_report
 from gpulint.model.module import Assertion, AssertionKind, Fallback, FallbackKind, Gate
 from gpulint.parse.shell import SimpleCommand
-from gpulint.source import Text, Unknown, Value
+from gpulint.source import Text, Unknown, Value, as_written
 
 Commands = Sequence[SimpleCommand]
 
@@ -48,7 +48,7 @@ def read_checks(commands: Commands, fails: Callable[[SimpleCommand], bool], erre
 
 def words_of(command: SimpleCommand) -> list[str]:
     """The words for a look-up: an unknown one as it is written."""
-    return [word.raw if isinstance(word, Unknown) else str(word) for word in command.words]
+    return [as_written(word) for word in command.words]
 
 
 class _Reader:

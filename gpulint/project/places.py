@@ -13,6 +13,7 @@ from itertools import cycle
 from posixpath import dirname, join, normpath
 from typing import NamedTuple, Protocol
 
+from gpulint.facts.commands import common_folders
 from gpulint.project.programs import Modules
 from gpulint.source import Text
 
@@ -61,11 +62,14 @@ class Places:
         return path if path is not None and path in self.files else None
 
     def _only(self, parts: Sequence[str], shorten: bool = False) -> str | None:
-        """The one file of the root that ends in these parts; `shorten` tries again without the first parts, which an image may add."""
+        """The one file of the root that ends in these parts. `shorten` tries again without the first parts, which an image may add: down to
+        the bare name only where all of them are folders that any image may have, since another's program may have that name too."""
         parts = [part for part in parts if part not in ("", ".")]
         if not parts or ".." in parts:
             return None
         for start in range(len(parts) if shorten else 1):
+            if start == len(parts) - 1 and not common_folders().issuperset(parts[:start]):
+                return None
             end = "/".join(parts[start:])
             found = [path for path in _named(self.files.all_paths, parts[-1]) if path == end or path.endswith(f"/{end}")]
             if found:

@@ -16,7 +16,7 @@ from gpulint.model.stage import Copy, Stage
 from gpulint.project import Project
 from gpulint.project.context import likely_context, shows_compilation
 from gpulint.project.entrypoint import own_commands
-from gpulint.source import Location, Text, Unknown, Value
+from gpulint.source import Location, Text, Unknown, Value, as_written
 
 _DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
 _COPIES_ROOT = ("/", "/.")
@@ -96,7 +96,7 @@ def _gpu_uses(stage: Stage, project: Project) -> Iterator[Reason]:
 
 
 def _words(command: tuple[Value, ...]) -> list[str]:
-    return [str(word) if isinstance(word, Text) else "" for word in command]
+    return [as_written(word) for word in command]
 
 
 def _origin(copy: Copy, stage: Stage, project: Project) -> Stage | None:

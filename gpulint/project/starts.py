@@ -21,7 +21,7 @@ from gpulint.project.entry_script import read_checks, words_of
 from gpulint.project.entrypoint import Words, script_of
 from gpulint.project.places import Files, Places
 from gpulint.project.programs import Modules, Program, read_program
-from gpulint.source import Location, Source, Text, Unknown, Value
+from gpulint.source import Location, Source, Text, Unknown, Value, as_written
 
 _DEEPEST = 5  # entry scripts and shells that start one another
 
@@ -108,7 +108,7 @@ class _Follower:
         self._follow_command(words, depth)
 
     def _follow_command(self, words: Words, depth: int) -> None:
-        plain = [str(word) if isinstance(word, Text) else "" for word in words]
+        plain = [as_written(word) for word in words]
         start = program_index(plain)
         launch = launched(plain)
         if launch is None:

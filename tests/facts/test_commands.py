@@ -211,6 +211,8 @@ def test_arguments_that_turn_the_gpu_on(command: str, word: str) -> None:
         "serve --use-gpu false",
         "serve --use-gpu=auto",
         "serve --gpus $COUNT",
+        "serve --gpu $INDEX",
+        "serve --gpu=${INDEX}",
         "serve --cuda-version 12.4",
         "serve --cuda 12.4",
         "serve --accuracy",

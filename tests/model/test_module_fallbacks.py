@@ -243,6 +243,12 @@ def test_frameworks_that_are_told_to_use_the_cpu() -> None:
     assert scope.on_cpu == {"*"}
 
 
+def test_a_choice_by_the_answer_is_no_order_to_use_the_cpu() -> None:
+    code = "import torch\nfrom accelerate import Accelerator\naccelerator = Accelerator(cpu=not torch.cuda.is_available())\n"
+    (scope,) = scopes_of(code)
+    assert scope.on_cpu == frozenset()
+
+
 def test_switches_that_overrule_a_choice() -> None:
     code = """
         import argparse, os

@@ -42,6 +42,8 @@ def start(command: str | list[str | Unknown], files: dict[str, str] | None = Non
         ("python3.12 -u ./fit.py", "fit.py", ""),
         ("python -X faulthandler fit.py", "fit.py", ""),
         ("python /app/fit.py", "fit.py", ""),
+        ("python /opt/ml/code/fit.py", "fit.py", ""),
+        ("python /opt/kit/er/only.py", "deep/er/only.py", ""),
         ("python deep/er/only.py", "deep/er/only.py", ""),
         ("python er/only.py", "deep/er/only.py", ""),
         ("./fit.py --epochs 3", "fit.py", ""),
@@ -102,6 +104,7 @@ def test_finds_the_program(command: str, path: str, function: str) -> None:
         "sleep infinity",
         "bash missing.sh",
         "torchrun",
+        "python /opt/others-fit/fit.py",
         "",
     ],
 )
@@ -115,6 +118,12 @@ def test_unknown_words() -> None:
     assert start([unknown, "fit.py"]).programs == ()
     (link,) = start(["python", "fit.py", unknown]).programs
     assert link.arguments == (unknown,) or isinstance(link.arguments[0], Unknown)
+
+
+def test_an_unknown_value_of_an_option() -> None:
+    rank = Unknown("--node_rank=$RANK", Location("job.sh", 1, 10, 1, 27))
+    (link,) = start(["torchrun", "--nnodes=2", rank, "fit.py"]).programs
+    assert link.path == "fit.py"
 
 
 def test_arguments_place_and_optimisation() -> None:
