@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from gpulint.parse.dockerfile import Instruction
 
 ANNOTATION, COMPOSE_KEY = "gpulint/ignore", "x-gpulint"
-MOST_IGNORES = 1000
-"""The ignores of one file that are read."""
+MOST_IGNORES, MOST_DECORATORS = 1000, 20
+"""What is read of one file and one definition: more than anybody writes, so that no file takes longer than its length."""
 
 _COMMENT = re.compile(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
 _RULE = r"(?:[A-Z]+\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)"
@@ -64,7 +64,7 @@ class Ignore:
 
 
 def read_ignores(source: Source, tree: Tree) -> list[Ignore]:
-    """The ignores that a file holds, as far as they are no more than anybody writes."""
+    """The ignores that a file holds."""
     return list(islice(chain(_comments(source, tree), _annotations(source, tree)), MOST_IGNORES))
 
 
@@ -125,12 +125,13 @@ def _governed(file: _Lines, number: int, is_alone: bool) -> tuple[int, int]:
     """The first and last line that a comment governs: of what begins on its line, or on the next where it is alone on its own."""
     if file.instructions is not None:
         return number, _end_of_instruction(file.instructions, number, len(file.blocks))
-    first = file.blocks.next_line(number) if is_alone else number
+    first = begun = file.blocks.next_line(number) if is_alone else number
     last = file.blocks.last_line(first)
-    begun = first
-    while file.is_python and file.blocks.line(begun).lstrip().startswith("@") and last < len(file.blocks):
+    for _ in range(MOST_DECORATORS if file.is_python else 0):
+        if not file.blocks.line(begun).lstrip().startswith("@"):
+            break
         begun = file.blocks.next_line(last)
-        last = max(file.blocks.last_line(begun), last + 1)
+        last = file.blocks.last_line(begun)
     return first, last
 
 
