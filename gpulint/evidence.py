@@ -7,6 +7,7 @@ trains and prefers CUDA. Pieces of one origin count once.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
 from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value, as_written
+
+_DEVELOPERS = re.compile(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""
@@ -116,6 +119,13 @@ def is_infrastructure(container: Container) -> bool:
     repository = image.repository if image and isinstance(image.name, Text) else ""
     kind = pod.kind if pod else ""
     return any(infrastructure(str(name) if isinstance(name, Text) else "", namespace, repository, kind) for name in names)
+
+
+def is_for_developers(container: Container) -> bool:
+    """Whether the container is one to develop in, by its name or the folder of its file."""
+    names = [str(name) for name in (container.name, container.service.name if container.service else None) if isinstance(name, Text)]
+    folders = container.location.path.split("/")[:-1]
+    return any(_DEVELOPERS.fullmatch(name) for name in (*names, *folders))
 
 
 def _hides_gpu_on_purpose(container: Container) -> bool:

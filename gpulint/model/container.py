@@ -23,7 +23,6 @@ class Dialect(enum.Enum):
     KUBERNETES = "kubernetes"
     RUN = "run"
     CI = "ci"
-    DEVCONTAINER = "devcontainer"
 
 
 class Role(enum.Enum):

@@ -20,7 +20,7 @@ class _Manner(NamedTuple):
     empty_is_unset: bool
     """An empty list counts as not given at all (Kubernetes), instead of taking the image's words away."""
     image_runs: bool
-    """The image's own words are run where the container gives none; CI and dev containers run a shell instead."""
+    """The image's own words are run where the container gives none; CI runs a shell instead."""
 
 
 _MANNERS = {
@@ -28,7 +28,6 @@ _MANNERS = {
     Dialect.KUBERNETES: _Manner(empty_is_unset=True, image_runs=True),
     Dialect.RUN: _Manner(empty_is_unset=False, image_runs=True),
     Dialect.CI: _Manner(empty_is_unset=False, image_runs=False),
-    Dialect.DEVCONTAINER: _Manner(empty_is_unset=False, image_runs=False),
 }
 
 

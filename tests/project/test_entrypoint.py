@@ -39,7 +39,6 @@ def test_container_over_image(dialect: Dialect, entrypoint: str | None, argument
         (Dialect.KUBERNETES, "", "fit", "init fit"),
         (Dialect.CI, None, None, ""),
         (Dialect.CI, "sh -c", "fit", "sh -c fit"),
-        (Dialect.DEVCONTAINER, None, None, ""),
     ],
 )
 def test_empty_words_and_tools_that_run_a_shell(dialect: Dialect, entrypoint: str | None, arguments: str | None, effective: str) -> None:

@@ -14,8 +14,6 @@ WAYS = {
     Dialect.KUBERNETES: ("the pod has no GPU limit", "set resources.limits, such as nvidia.com/gpu: 1, on this container"),
     Dialect.COMPOSE: ("the service reserves no GPU", "add a reservation of devices with driver: nvidia, count: 1, capabilities: [gpu]"),
     Dialect.RUN: ("the command has no --gpus", "add --gpus all, or the number of GPUs it needs, before the image"),
-    Dialect.CI: ("the job's container has no --gpus", "add options: --gpus all to the container of a job on a GPU runner"),
-    Dialect.DEVCONTAINER: ("the dev container has no --gpus", "add hostRequirements.gpu, or --gpus and all to runArgs"),
 }
 
 

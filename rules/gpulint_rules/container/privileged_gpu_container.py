@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import has_gpu, is_infrastructure
+from gpulint.evidence import has_gpu, is_for_developers, is_infrastructure
 from gpulint.facts.requests import needs_other_devices
-from gpulint.model.container import Container, Dialect
+from gpulint.model.container import Container
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text
@@ -14,9 +14,9 @@ from gpulint.source import Text
 
 def check(container: Container, _project: Project) -> Iterator[Problem]:
     """A problem where privileged stands beside a GPU request and nothing else in the container needs it."""
-    if container.privileged is None or not has_gpu(container) or container.dialect is Dialect.DEVCONTAINER:
+    if container.privileged is None or not has_gpu(container):
         return
-    if is_infrastructure(container) or _needs_other_devices(container) or _is_tpu(container):
+    if is_infrastructure(container) or is_for_developers(container) or _needs_other_devices(container):
         return
     request = container.requests[0]
     message = "privileged on a container that asks for a GPU gives it every GPU and every device of the host, whatever was asked for"
@@ -25,14 +25,10 @@ def check(container: Container, _project: Project) -> Iterator[Problem]:
 
 
 def _needs_other_devices(container: Container) -> bool:
-    """Whether a device or mount shows another reason: graphics nodes, USB, the engine's socket, or other parts of /dev."""
+    """Whether a device or mount shows another reason: graphics nodes, USB, cameras, all of /dev, or an engine of its own."""
     places = [place for mount in (*container.devices, *container.mounts) for place in (mount.source, mount.target)]
     image = container.image.name if container.image else None
     return any(isinstance(place, Text) and needs_other_devices(place) for place in (*places, image))
-
-
-def _is_tpu(container: Container) -> bool:
-    return any(request.vendor == "google" for request in container.requests)
 
 
 RULE = Rule("GPU202", "privileged-gpu-container", Container, (Severity.WARNING,), Impact.INSECURE, check)
