@@ -1,18 +1,16 @@
 """`python -m gpulint` and the console script."""
 
-from __future__ import annotations
-
+import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
     """Run the command line.
 
     Python puts the current folder first on sys.path for `-m`: a `click.py` that lies there must not run, so it is taken off before
-    anything else is imported.
+    anything else is imported. Modules that Python itself has loaded by then, as `os`, are no danger; all others are.
     """
-    here = str(Path.cwd())
+    here = os.getcwd()  # noqa: PTH109  a pathlib.py must not run either
     sys.path[:] = [entry for entry in sys.path if entry not in ("", here)]
     from gpulint.cli import cli
 
