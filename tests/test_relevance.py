@@ -1,0 +1,63 @@
+"""Anchors: a file without one is not parsed, which costs no finding."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from rule_examples import content, edge_cases
+from small_repository import write
+
+from gpulint import engine
+from gpulint.config import Config
+from gpulint.discover import list_files
+from gpulint.engine import Selection
+from gpulint.model.machines import Machines
+from gpulint.project import Project
+from gpulint.project.tree import Tree
+from gpulint.rule import Finding, Severity
+
+TESTS = Path(__file__).parent
+FIXTURES = sorted(folder for folder in (TESTS / "fixtures").iterdir() if folder.is_dir())
+CASES = [case for case in edge_cases(TESTS / "rules") if "house_rules.py" not in case.files]
+
+
+def findings(folder: Path, everything: bool) -> list[Finding]:
+    """All findings of the rules in a folder, notes too. Those of the engine itself say what was read, and are left out."""
+    project = Project(Tree(folder, list_files(folder, None)), Machines(), wants_notes=True, everything=everything)
+    outcome = engine.check(project, Config(min_severity=Severity.NOTE), Selection())
+    return [finding for finding in outcome.findings if finding.rule not in (engine.SYNTAX_ERROR, engine.UNREADABLE_FILE)]
+
+
+@pytest.mark.parametrize("fixture", FIXTURES, ids=lambda folder: folder.name)
+def test_anchors_cost_no_finding_in_a_repository(fixture: Path, tmp_path: Path) -> None:
+    shutil.copytree(fixture, tmp_path / "copy", ignore=shutil.ignore_patterns("expected.txt"))
+    assert findings(tmp_path / "copy", everything=False) == findings(tmp_path / "copy", everything=True)
+
+
+def test_anchors_cost_no_finding_in_any_edge_case(tmp_path: Path) -> None:
+    differing = []
+    for number, case in enumerate(CASES):
+        folder = tmp_path / str(number)
+        for path, text in case.files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content(text))
+        if findings(folder, everything=False) != findings(folder, everything=True):
+            differing.append(f"{case.path.stem}: {case.title}")
+    assert not differing
+
+
+def test_a_file_without_an_anchor_is_not_parsed(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "pod.yaml": "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: web, image: nginx:1.27}]}\n",
+            "broken.yaml": "apiVersion: v1\nkind: [\n",
+            "Dockerfile": "FROM nginx:1.27\nNONSENSE\n",
+        },
+    )
+    project = Project(Tree(tmp_path, list_files(tmp_path, None)), Machines())
+    engine.check(project, Config(), Selection())
+    assert not project.containers
+    assert not list(project.tree.problems())
