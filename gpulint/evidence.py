@@ -90,6 +90,17 @@ def asserts_gpu_beside(container: Container) -> bool:
     return any(gpu_program(_words(command)) for other in others for command in own_commands(other))
 
 
+def chooses_gpu_by(container: Container, switches: tuple[str, ...]) -> bool:
+    """Whether the container sets one of these options (`--device`) or variables (`$DEVICE`) to a GPU, which its program then insists on."""
+    for command in own_commands(container):
+        words = _words(command)
+        names_switch = any(word.partition("=")[0] in switches for word in words)
+        if names_switch and gpu_argument(words) is not None:
+            return True
+    variables = (variable for variable in container.env if f"${variable.name}" in switches and isinstance(variable.value, Text))
+    return any(gpu_variable(variable.name, str(variable.value)) for variable in variables)
+
+
 def _verdict(pieces: tuple[Evidence, ...]) -> Severity | None:
     strongest: dict[Origin, Strength] = {}
     for piece in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside, has_gpu, is_gpu_container, says_cpu
+from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_gpu, is_gpu_container, says_cpu
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
@@ -16,12 +16,10 @@ HELP = "at its start, check that the GPU is there and raise an error that names 
 
 def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     """A warning where a GPU container runs the program or the file was named, a note where it is anybody's guess what runs it."""
-    fallback = _fallback(entry)
-    if fallback is None or _is_asserted(entry):
-        return
     users = [container for container, _ in entry.containers if is_gpu_container(container, project)]
     unchecked = [container for container in users if not asserts_gpu_beside(container)]
-    if users and not unchecked:
+    fallback = _fallback(entry, unchecked)
+    if fallback is None or _is_asserted(entry) or (users and not unchecked):
         return
     severity = _severity(entry, unchecked, project.named)
     if severity is None:
@@ -32,12 +30,16 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     yield Problem(place, message, Severity.WARNING if policy else severity, help=HELP, related=tuple(_related(unchecked, fallback)))
 
 
-def _fallback(entry: EntryPoint) -> Fallback | None:
-    """Where the entry point goes on with the CPU: in a program that trains or serves, or in an entry script."""
+def _fallback(entry: EntryPoint, users: list[Container]) -> Fallback | None:
+    """Where the entry point goes on with the CPU: in a program that trains or serves, or in an entry script; not where all who run it
+    choose the GPU by an option or a variable."""
     program = entry.program
     if program is None:
         return next((fallback for _, start in entry.containers for fallback in start.fallbacks), None)
-    return program.fallbacks[0] if program.fallbacks and (program.trains or program.serves) else None
+    if not (program.trains or program.serves):
+        return None
+    left = (each for each in program.fallbacks if not users or not all(chooses_gpu_by(user, each.switches) for user in users))
+    return next(left, None)
 
 
 def _is_asserted(entry: EntryPoint) -> bool:
