@@ -16,6 +16,7 @@ from gpulint.engine import Outcome, Selection
 from gpulint.errors import GpulintError
 from gpulint.project import Project
 from gpulint.project.tree import Tree
+from gpulint.report.run import Run as Report
 from gpulint.rule import Severity
 
 STANDARD_INPUT = "-"
@@ -52,9 +53,9 @@ class Run(NamedTuple):
         """The findings in one of the report's formats."""
         return report.render(name, self._report(outcome, color))
 
-    def _report(self, outcome: Outcome, color: bool = False) -> report.Run:
+    def _report(self, outcome: Outcome, color: bool = False) -> Report:
         held = tuple(finding for finding in outcome.findings if finding.suppressed_by)
-        return report.Run(
+        return Report(
             findings=outcome.shown,
             suppressed=held,
             rules={entry.id: entry for entry in engine.active_rules(self.config)},

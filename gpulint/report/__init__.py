@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from gpulint.report.run import Run
+if TYPE_CHECKING:
+    from gpulint.report.run import Run
 
 FORMATS = ("text", "concise", "github", "sarif")
-
-__all__ = ["FORMATS", "Run", "render"]
 
 
 def render(format: str, run: Run) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpulint.report import Run
+from gpulint.report.run import Run
 from gpulint.rule import Entry, Finding, Impact, Problem, Related, Severity
 from gpulint.source import Location, Source
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpulint.report import Run, render
+from gpulint.report import render
 from gpulint.report.github import SUMMARY_LIMIT, step_summary
+from gpulint.report.run import Run
 from gpulint.rule import Finding, Problem, Severity
 from gpulint.source import Location
 

