@@ -34,7 +34,8 @@ def words(name: str, key: str) -> frozenset[str]:
 
 def facts_date() -> str:
     """The day, as YYYY-MM-DD, on which the newest of the tables was last collected."""
-    return max(_COLLECTED.findall(path.read_text(encoding="utf-8"))[0] for path in _FOLDER.glob("*.json"))
+    days: list[str] = [day for path in _FOLDER.glob("*.json") for day in _COLLECTED.findall(path.read_text(encoding="utf-8"))]
+    return max(days)
 
 
 def version_key(version: str) -> tuple[int, ...]:
