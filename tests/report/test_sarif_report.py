@@ -205,7 +205,7 @@ def test_fingerprint_does_not_change_when_a_finding_before_it_is_ignored(run: Ru
     def marks(log: dict[str, Any]) -> list[str]:
         return [result["partialFingerprints"]["gpulintFinding/v1"] for result in log["results"]]
 
-    suppressed = tuple(replace(finding, suppressed_by=finding.problem.location) for finding in run.findings[:2])
+    suppressed = tuple(finding._replace(suppressed_by=finding.problem.location) for finding in run.findings[:2])
     assert marks(log_of(replace(run, findings=run.findings[2:], suppressed=(*suppressed, *run.suppressed)))) == marks(log_of(run))
 
 
