@@ -119,9 +119,11 @@ class Run(NamedTuple):
         yield f"{counted(len(with_gpu), 'GPU container')}{links}"
 
     def graph(self) -> str:
-        from gpulint.project.graph import render
+        """What was linked to what, for a terminal."""
+        from gpulint.project.graph import lines
+        from gpulint.report.terminal import printable
 
-        return render(self.project)
+        return "".join(f"{printable(line)}\n" for line in lines(self.project))
 
 
 def counted(count: int, noun: str) -> str:

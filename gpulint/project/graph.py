@@ -9,11 +9,15 @@ from gpulint.project import Project
 from gpulint.source import Text, Unknown, Value
 
 
-def render(project: Project) -> str:
-    """A paragraph for each container, in the order of their places, and the Dockerfiles that nothing here runs."""
+def lines(project: Project) -> Iterator[str]:
+    """A paragraph for each container, in the order of their places, and one for each Dockerfile that nothing here runs. What comes from a
+    file stands in them as it is."""
     containers = sorted(project.containers, key=lambda container: container.location)
-    paragraphs = ["".join(f"{line}\n" for line in _container(container, project)) for container in containers]
-    return "\n".join((*paragraphs, *_unused(project))) or "no containers\n"
+    paragraphs = [*(tuple(_container(container, project)) for container in containers), *_unused(project)]
+    for paragraph in paragraphs[:1] or [("no containers",)]:
+        yield from paragraph
+    for paragraph in paragraphs[1:]:
+        yield from ("", *paragraph)
 
 
 def _container(container: Container, project: Project) -> Iterator[str]:
@@ -36,10 +40,9 @@ def _container(container: Container, project: Project) -> Iterator[str]:
 
 
 def _request(request: GpuRequest) -> str:
-    count = "" if request.count is None else f" {_shown(request.count)}"
     name = _shown(request.resource) or request.vendor or "gpu"
-    amount = f" {_shown(request.limit)}" if request.limit is not None else count
-    return f"{request.kind.value} {name}{amount} ({request.state.value}, {request.location})"
+    amount = _shown(request.limit) or _shown(request.count) or ",".join(map(_shown, request.ids))
+    return f"{f'{request.kind.value} {name} {amount}'.rstrip()} ({request.state.value}, {request.location})"
 
 
 def _shown(value: Value | None) -> str:
@@ -49,8 +52,8 @@ def _shown(value: Value | None) -> str:
     return str(value) if isinstance(value, Text) else ""
 
 
-def _unused(project: Project) -> Iterator[str]:
+def _unused(project: Project) -> Iterator[tuple[str]]:
     used = {built.stage.path for built in map(project.build_of, project.containers) if built}
     for path in project.relevance.dockerfiles:
         if path not in used:
-            yield f"{path}  (no container here is known to run it)\n"
+            yield (f"{path}  (no container here is known to run it)",)
