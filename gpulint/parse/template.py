@@ -22,7 +22,6 @@ __all__ = ["is_template", "looks_templated", "parse_either", "parse_template", "
 
 _INDENT = re.compile(r"\bn?indent\s+(\d{1,3})\b")
 _BLOCK_OF_TEXT = re.compile(r"(?:^|[ \t])[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
-_AT_A_VALUE = re.compile(r"(?:(?:(?:^|[ \t])-|:)[ \t]+|[\[{](?:[^\"']*,)?[ \t]*)\Z")
 
 
 def parse_template(source: Source) -> YamlSyntax:
@@ -57,8 +56,8 @@ def parse_either(source: Source, wanted: Callable[[str], bool] | None = None) ->
 def is_template(text: str) -> bool:
     """Whether a text has `{{ actions }}` where YAML reads no text: on a line of their own, or as a value without quotes.
 
-    Within quotes, plain text and blocks of text they are that tool's affair that reads the values: Argo's `{{inputs.x}}`, alerts,
-    GitHub's `${{ x }}`. Such files are plain YAML.
+    Within quotes, plain text and blocks of text they are for the tool that reads the values: Argo's `{{inputs.x}}`, the labels of an
+    alert, GitHub's `${{ x }}`. Such files are plain YAML.
     """
     if "{{" not in text:
         return False
@@ -77,10 +76,15 @@ def is_template(text: str) -> bool:
 
 
 def _acts_as_structure(line: str) -> bool:
+    """Whether the first action of a line stands where a value or the line itself begins."""
     before, found, _ = line.replace('\\"', "").partition("{{")
     if not found or "#" in before or before.count('"') % 2 or before.count("'") % 2:
         return False
-    return not before.strip() or bool(_AT_A_VALUE.search(before))
+    text = before.strip(" \t")
+    if text.endswith(","):
+        return "[" in text or "{" in text
+    is_apart = before.endswith((" ", "\t")) and (text.endswith((":", " -")) or text == "-")
+    return is_apart or not text or text.endswith(("[", "{"))
 
 
 def unrendered(node: Node) -> Node:

@@ -14,6 +14,7 @@ _CONTROL_CHARACTER = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 _INDENTATION = "the line fits neither the indentation of the lines above nor the form of what stands there"
 _UNCLOSED_QUOTE = "the quote that opens here is never closed"
+_QUOTE_ENDED = "the quoted text has ended before this text: a quote is missing, here or above"
 _TAB = "a tab stands where YAML takes only spaces"
 
 _SENTENCES = {
@@ -24,7 +25,6 @@ _SENTENCES = {
     "did not find expected '-' indicator": _INDENTATION,
     "did not find expected node content": "a value is missing here, or a bracket is closed that was never opened",
     "did not find expected <document start>": "the document has ended before this text: begin the next one with `---`",
-    "found unexpected document indicator": _UNCLOSED_QUOTE,
     "found character that cannot start any token": "a value cannot begin with this character: quote it",
     "found a tab character that violates indentation": _TAB,
     "found a tab character where an indentation space is expected": _TAB,
@@ -88,9 +88,9 @@ def _reason(error: Any, text: str) -> tuple[str, int]:
 def _sentence(problem: str, text: str, offset: int) -> str:
     if "nesting" in problem:
         return f"the document nests deeper than {MAX_DEPTH} levels"
-    before = text[text.rfind("\n", 0, offset) + 1 : offset]
-    if _SENTENCES.get(problem) is _INDENTATION and before.strip(" -"):
-        return "the value has ended before this text: quote the whole of it"
+    before = text[text.rfind("\n", 0, offset) + 1 : offset].strip(" -")
+    if _SENTENCES.get(problem) is _INDENTATION and before:
+        return _QUOTE_ENDED if before.endswith(("'", '"')) else "the value has ended before this text: quote the whole of it"
     if problem == "found character that cannot start any token" and text[offset : offset + 1] == "\t":
         return _TAB
     return _SENTENCES.get(problem, f"this is not YAML: {problem}")

@@ -72,6 +72,8 @@ TEMPLATES: dict[str, Callable[[int], str | bytes]] = {
     "open raw strings": lambda n: "{{ ` " * n,
     "open comments": lambda n: "{{/* " * n,
     "escaped quotes on one line": lambda n: '{{ "\\"}}' + ' {{ \\"}}' * (n // 4),
+    "brackets and an action": lambda n: "[" * n + "{{ x }}",
+    "commas and an action": lambda n: "[" + "a," * n + " x {{ y }}",
     "values": lambda n: "a: {{ x }}\n" * n,
     "lines": lambda n: "{{ x }}\n" * n,
     "keys": lambda n: "{{ x }}: a\n" * n,
