@@ -67,6 +67,7 @@ _BY_SUFFIX = {
 _NOT_DOCKERFILE = ("py", "sh", "yaml", "yml", "json", "toml", "lock")
 _COMPOSE = r"(?:[\w.-]*[._-])?compose(?:[._-][\w.-]*)?"
 _REQUIREMENTS = r"(?:^|/)(?:[\w.-]*(?:requirements|constraints)[\w.-]*|requirements/[^/]+)\.(?:txt|in)$"
+_VALUES = r"(?:[\w.-]*[._-])?values(?:[._-][\w.-]*)?\.ya?ml"
 _MANIFEST = rb'(?m)^[ \t]*(?:- )?apiVersion[ \t]*:|"apiVersion"\s*:'
 _SERVICES = rb"(?m)^services:[ \t]*(?:#.*)?\r?$"
 _IMAGE_OR_BUILD = rb"(?m)^[ \t]+(?:image|build|extends):"
@@ -127,6 +128,8 @@ def kind_by_content(path: str, data: bytes) -> Kind | None:
         return Kind.MANIFEST
     if b"services:" in data and re.search(_SERVICES, data) and re.search(_IMAGE_OR_BUILD, data):
         return Kind.COMPOSE
+    if "values" in name and re.fullmatch(_VALUES, name):
+        return Kind.VALUES
     return Kind.ENVIRONMENT if b"dependencies:" in data and ("env" in name or "conda" in name) else None
 
 
@@ -158,7 +161,7 @@ def _kind_in_chart(path: str, charts: tuple[str, ...]) -> Kind | None:
         inside = path[len(chart) :].lstrip("/") if not chart or path.startswith(chart + "/") else ""
         if inside.startswith("templates/"):
             return Kind.TEMPLATE if not inside.endswith((".txt", ".tpl")) else None
-        if re.fullmatch(r"(ci/)?[\w.-]*values[\w.-]*\.ya?ml", inside):
+        if re.fullmatch(rf"(ci/)?{_VALUES}", inside):
             return Kind.VALUES
     return None
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word
+from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
 from gpulint.model.container import Container, Dialect, RequestKind, RequestState, Role
@@ -118,6 +119,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
         or project.machines.default_runtime == "nvidia"
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
+        or _is_given_driver_by_hand(container)
         or _runs_plain_tool(container)
     )
 
@@ -141,6 +143,12 @@ def is_for_developers(container: Container) -> bool:
 
 def _hides_gpu_on_purpose(container: Container) -> bool:
     return any(isinstance(variable.value, Text) and hides_gpu(variable.name, variable.value) for variable in container.env)
+
+
+def _is_given_driver_by_hand(container: Container) -> bool:
+    """Whether the host's driver is mounted into the container: a way to the GPU, though a poor one."""
+    places = (place for mount in container.mounts for place in (mount.source, mount.target))
+    return any(is_driver_path(as_written(place)) for place in places if place is not None)
 
 
 def _runs_plain_tool(container: Container) -> bool:

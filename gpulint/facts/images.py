@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -55,6 +55,11 @@ class ImageFacts:
     capabilities: tuple[str, ...] = ()
     driver_capabilities: str | None = None
 
+    @property
+    def without_gpu(self) -> bool:
+        """Whether the image is known to bring nothing for a GPU: a CPU build, or a plain system or language."""
+        return self.need is Need.NONE or (self.listed and self.carries_cuda is False and not self.vendor and not self.optional_gpu)
+
 
 _PLAIN_FIELDS = (
     "vendor",
@@ -102,14 +107,15 @@ def repository_facts(repository: str) -> ImageFacts:
 def _row(repository: str) -> Row | None:
     """The row of an image, also where a private registry mirrors it under its full name."""
     found = _by_name(repository)
-    inner = repository.partition("/")[2] if _has_registry(repository) else ""
+    inner = repository.partition("/")[2] if has_registry(repository) else ""
     while found is None and "/" in inner:
         found = _by_name(inner)
         inner = inner.partition("/")[2]
     return found
 
 
-def _has_registry(repository: str) -> bool:
+def has_registry(repository: str) -> bool:
+    """Whether a normalised name begins with the host of a registry."""
     first, slash, _ = repository.partition("/")
     return bool(slash) and ("." in first or ":" in first or first == "localhost")
 
@@ -270,7 +276,7 @@ def is_moving_tag(tag: str) -> bool:
     """Whether a tag names no version of the image and one of its words is one that moves: `latest`, `main`, `gpu`, `cuda12-latest`.
 
     Versions of the platform (`py3`, `cuda12.4`, `ubuntu22.04`) are none of the image; a commit hash is one. Where nothing but a word for
-    the GPU moves, the version of the CUDA in it is enough: `vectoradd-cuda12.5` stays what it is.
+    the GPU or a variant moves, the version of the CUDA or the framework in it is enough: `vectoradd-cuda12.5` stays what it is.
     """
     rest = _platform_pattern().sub(" ", tag.lower())
     if re.search(r"\d", rest):
@@ -279,7 +285,7 @@ def is_moving_tag(tag: str) -> bool:
     if named & _moving("branch"):
         return True
     names_variant = bool(named & _moving("variant")) or bool(gpu_word(tag))
-    return names_variant and not re.search(r"(?<![a-z])(?:cuda|cu|rocm)[-_.]?\d", tag.lower())
+    return names_variant and not _settling_pattern().search(tag.lower())
 
 
 @cache
@@ -289,5 +295,14 @@ def _moving(kind: str) -> frozenset[str]:
 
 @cache
 def _platform_pattern() -> re.Pattern[str]:
-    platform = "|".join(row["pattern"] for row in table("images")["platform_words"])
-    return re.compile(rf"(?<![a-z0-9])(?:{platform})(?![a-z0-9])")
+    return _as_words(row["pattern"] for row in table("images")["platform_words"])
+
+
+@cache
+def _settling_pattern() -> re.Pattern[str]:
+    """The versions of a platform that say which build of a variant is meant."""
+    return _as_words(row["pattern"] for row in table("images")["platform_words"] if row.get("settles"))
+
+
+def _as_words(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(patterns)})(?![a-z0-9])")

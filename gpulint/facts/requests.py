@@ -43,6 +43,11 @@ def names_no_device(value: str) -> bool:
     return value.strip().lower() in words("requests", "no_devices")
 
 
+def is_driver_path(path: str) -> bool:
+    """Whether a path, or the name of a volume, is where a host keeps the parts of its GPU driver that containers need."""
+    return any(re.fullmatch(row["pattern"], path) for row in table("requests")["driver_paths"])
+
+
 def needs_other_devices(word: str) -> bool:
     """Whether a device, mount or image shows that a container uses other devices of the host, or runs containers itself."""
     return any(re.fullmatch(row["pattern"], word) for row in table("requests")["other_devices"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
-from gpulint.facts.images import ImageFacts, image_facts, is_moving_tag, normalised, repository_facts
+from gpulint.facts.images import ImageFacts, has_registry, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, as_written, known
 
 
@@ -46,6 +46,11 @@ class ImageRef:
         return normalised(str(known(self.name)))
 
     @property
+    def has_registry(self) -> bool:
+        """Whether the name names a registry other than Docker Hub. Raises UnknownValue."""
+        return has_registry(self.repository)
+
+    @property
     def is_pinned(self) -> bool:
         """Whether a digest, or a tag that does not move, says which image it is. Raises UnknownValue where it cannot be known."""
         tag = known(self.tag)
@@ -55,6 +60,12 @@ class ImageRef:
     def is_local(self) -> bool:
         """Whether the image can only have been built on the machine: its name has no account, and the facts know none of that name."""
         return "/" not in self.repository and not self.name_facts.listed
+
+    @property
+    def version_location(self) -> Location:
+        """Where its version is to be edited: its tag or digest where another file than the name's gives one, else the reference."""
+        given = (part.location for part in (self.digest, self.tag) if part is not None)
+        return next((place for place in given if place.path != self.location.path), self.location)
 
     @property
     def is_missing(self) -> bool:

@@ -204,13 +204,17 @@ class Project:
         return self._image_users[id(image)][1]
 
     def is_pinned_elsewhere(self, image: ImageRef) -> bool:
-        """Whether an image needs no tag of its own: it is built here, or another form of the place that names it pins it."""
+        """Whether an image needs no tag of its own: it is built here under a name without a registry, or another form of the place that
+        names it pins it, or gives it another tag from elsewhere, which is judged in its place."""
         user = self.user_of(image)
         if not isinstance(user, Container):
             return False
-        if user.build is not None or self.build_of(user) is not None:
+        if user.build is not None or self.builds.is_local(image):
             return True
-        return any(other is not user and other.location == user.location and _pins(other) for other in self.containers)
+        if image.version_location != image.location:
+            return False
+        others = (other.image for other in self.containers if other is not user and other.location == user.location)
+        return any(other is not None and (_pins(other) or other.version_location != other.location) for other in others)
 
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
         """The containers whose image is built from that stage."""
@@ -233,6 +237,5 @@ class Project:
 GRANTED = (RequestState.ASKED, RequestState.OPTIONAL)
 
 
-def _pins(container: Container) -> bool:
-    image = container.image
-    return image is not None and not isinstance(image.tag, Unknown) and image.is_pinned
+def _pins(image: ImageRef) -> bool:
+    return not isinstance(image.tag, Unknown) and image.is_pinned

@@ -8,6 +8,7 @@ from posixpath import dirname, normpath
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpulint.discover import Kind
 from gpulint.model.container import Container
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
@@ -141,6 +142,21 @@ class Builds:
         if len({(recipe.dockerfile, str(recipe.target)) for recipe in recipes}) != 1:
             return None
         return self._built(recipes[0], f"built as {recipes[0].names[0].shown} at {recipes[0].location}")
+
+    def is_local(self, image: ImageRef) -> bool:
+        """Whether an image is made here, so that its tag is what was built last: under a name without a registry that a recipe gives, or
+        that the folder of a Dockerfile has."""
+        if isinstance(image.name, Unknown) or image.has_registry:
+            return False
+        last = image.repository.rpartition("/")[2]
+        if any(_gives(recipe, image.repository) for recipe in self._by_name.get(last, ())):
+            return True
+        return last in self._folders and not image.name_facts.listed
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        """The names of the folders that hold a Dockerfile."""
+        return frozenset(dirname(path).rpartition("/")[2] for path in self._tree.paths(Kind.DOCKERFILE)) - {""}
 
     def _built(self, recipe: Recipe, how: str) -> Built | None:
         dockerfile = self.dockerfile(recipe.dockerfile)

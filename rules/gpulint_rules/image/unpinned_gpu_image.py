@@ -27,7 +27,7 @@ def check(image: ImageRef, project: Project) -> Iterator[Problem]:
     elif not image.is_pinned:
         what = "has no tag" if tag is None else f"has the tag {tag}, which moves"
         message = f"{image.shown} {what}: the next pull may bring a build that asks for another driver or does without the GPU"
-        yield Problem(image.location, message, Severity.WARNING, help="write the tag of one release, or a digest")
+        yield Problem(image.version_location, message, Severity.WARNING, help="write the tag of one release, or a digest")
     elif project.strict:
         yield _without_digest(image)
 
@@ -55,7 +55,7 @@ def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word:
         return True
     user = project.user_of(image)
-    return isinstance(user, Container) and has_gpu(user) and not is_infrastructure(user) and facts.need is not Need.NONE
+    return isinstance(user, Container) and has_gpu(user) and not is_infrastructure(user) and not facts.without_gpu
 
 
 RULE = Rule("GPU101", "unpinned-gpu-image", ImageRef, (Severity.ERROR, Severity.WARNING), Impact.UNREPRODUCIBLE, check)
