@@ -76,6 +76,11 @@ def stack_chart(chart: str) -> bool:
     return any(re.fullmatch(row["pattern"], chart) for row in table("workloads")["stack_charts"])
 
 
+def says_nothing_of_workloads(kind: str) -> bool:
+    """Whether objects of this kind neither start a container nor hold what becomes one, so that they need not be read."""
+    return not_workload(kind) and kind not in _kinds_with("holds_values")
+
+
 def infrastructure(name: str, namespace: str, image_repository: str, kind: str) -> bool:
     """Whether a workload is part of the cluster's or host's own works: device plugins, drivers, exporters, runners, managers.
 

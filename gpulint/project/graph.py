@@ -22,8 +22,9 @@ def lines(project: Project) -> Iterator[str]:
 
 def _container(container: Container, project: Project) -> Iterator[str]:
     yield f"{_shown(container.name) or 'container'}  ({container.dialect.value}, {container.location})"
-    if container.image is not None:
-        yield f"  image    {container.image.shown}"
+    image = container.image
+    if image is not None:
+        yield f"  image    {image.name.raw if isinstance(image.name, Unknown) else image.shown}"
     built = project.build_of(container)
     if built:
         stage = _shown(built.stage.name) or str(built.stage.index)

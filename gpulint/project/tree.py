@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gpulint.discover import Kind, Unreadable, classify, kind_by_content, kind_by_name, read_file
+from gpulint.facts.workloads import says_nothing_of_workloads
 from gpulint.source import Location, Source
 
 if TYPE_CHECKING:
@@ -100,19 +102,18 @@ class Tree:
     def problems(self) -> Iterator[tuple[str, str, Location]]:
         """Path, message and place of what could not be parsed of the files read so far."""
         for (_, path), syntax in self._syntax.items():
-            problems = getattr(syntax, "problems", None) or filter(None, (getattr(syntax, "problem", None),))
-            for problem in problems:
+            for problem in getattr(syntax, "problems", ()):
                 yield path, problem.message, problem.location
 
     def yaml(self, path: str) -> YamlSyntax | None:
-        """A YAML or JSON file's documents; a Helm template's by the template reader."""
+        """A YAML or JSON file's documents, without Kubernetes objects that start no container; a Helm template's by the template reader."""
         if self._kinds.get(path) is Kind.TEMPLATE:
             from gpulint.parse.template import parse_template
 
             return self._parsed("template", path, parse_template)
-        from gpulint.parse.yaml import parse
+        from gpulint.parse.template import parse_either
 
-        return self._parsed("yaml", path, parse)
+        return self._parsed("yaml", path, lambda source: parse_either(source, _may_hold_workload))
 
     def dockerfile(self, path: str) -> DockerfileSyntax | None:
         """A Dockerfile's instructions."""
@@ -141,3 +142,13 @@ class Tree:
         if (form, path) not in self._syntax:
             self._syntax[form, path] = parse(source)
         return self._syntax[form, path]  # type: ignore[return-value]
+
+
+_KIND = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+
+
+def _may_hold_workload(document: str) -> bool:
+    """Whether a YAML document may start a container, by its kind alone. Schemas and the data of ConfigMaps are most of what many
+    repositories hold."""
+    kind = _KIND.search(document)
+    return kind is None or not says_nothing_of_workloads(kind[1])
