@@ -1,7 +1,7 @@
 """`python -m gpulint` and the console script."""
 
-import os
 import gc
+import os
 import sys
 
 
