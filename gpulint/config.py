@@ -284,7 +284,8 @@ MACHINE_FACTS: Mapping[str, Callable[[Any], Any]] = {
 def glob_pattern(globs: Iterable[str]) -> re.Pattern[str] | None:
     """One pattern for a set of globs; None for no globs.
 
-    A glob without `/` matches any part of a path; one with `/` matches from the root. `*` stays within a part, `**` crosses parts.
+    A glob without `/` matches any part of a path; one with `/` matches from the root, and so does one that begins with it. `*` and `?` stay
+    within a part, `**` crosses parts. A folder stands for all that is in it.
     """
     alternatives = [_glob(glob) for glob in globs]
     return re.compile("|".join(alternatives)) if alternatives else None
@@ -294,5 +295,5 @@ def _glob(glob: str) -> str:
     pieces = re.split(r"(\*\*/?|\*|\?)", glob.strip("/"))
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     body = "".join(wild.get(piece, re.escape(piece)) for piece in pieces)
-    start = "(?:^|/)" if "/" not in glob.strip("/") else "^"
+    start = "^" if "/" in glob.rstrip("/") else "(?:^|/)"
     return f"{start}{body}(?:/|$)"

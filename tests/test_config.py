@@ -61,6 +61,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ("[machines]\ndefault_runtime = 'crun'", 'must be "runc" or "nvidia"'),
         ("[machines]\ngpu_taint = 'nvidia.com/gpu'", 'must be "key=value:Effect"'),
         ("x = [", "no valid TOML"),
+        ("extend = 3", "extend must be the path of one file, not 3"),
+        ("extend = 'nowhere.toml'", "nowhere.toml: no such file"),
     ],
 )
 def test_a_wrong_setting_is_named_with_file_and_remedy(tmp_path: Path, text: str, message: str) -> None:
@@ -74,6 +76,50 @@ def test_extend_reads_another_file_first(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text('ignore = ["GPU2"]\nstrict = true\n')
     config = _load(tmp_path, 'extend = "base.toml"\nignore = ["GPU1"]\n')
     assert (config.ignore, config.strict) == (("GPU1",), True)
+
+
+def test_what_extends_is_joined_with_what_is_extended(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(
+        """
+        select = ["GPU1"]
+        extend-ignore = ["GPU101"]
+        [severity]
+        GPU102 = "note"
+        GPU103 = "note"
+        [machines]
+        driver = "535"
+        gpus_total = 8
+        """
+    )
+    config = _load(
+        tmp_path,
+        """
+        extend = "base.toml"
+        select = ["GPU2"]
+        extend-ignore = ["GPU202"]
+        [severity]
+        GPU103 = "error"
+        [machines]
+        gpus_total = 4
+        """,
+    )
+    assert (config.select, config.extend_ignore) == (("GPU2",), ("GPU101", "GPU202"))
+    assert config.severity == {"GPU102": Severity.NOTE, "GPU103": Severity.ERROR}
+    assert (config.machines.driver, config.machines.gpus_total) == ("535", 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold"),
+    [
+        ("", Severity.WARNING),
+        ('min-severity = "note"', Severity.WARNING),
+        ('min-severity = "error"', Severity.ERROR),
+        ('min-severity = "error"\nfail-on = "warning"', Severity.WARNING),
+        ('min-severity = "error"\nfail-on = "never"', None),
+    ],
+)
+def test_a_threshold_that_nobody_stated_is_no_lower_than_what_is_shown(tmp_path: Path, text: str, threshold: Severity | None) -> None:
+    assert _load(tmp_path, text).fail_on is threshold
 
 
 def test_extend_in_a_circle_is_an_error(tmp_path: Path) -> None:
@@ -120,6 +166,10 @@ def test_machine_options(option: str, pair: tuple[str, object]) -> None:
         ("docs/*.py", "docs/a/b.py", False),
         ("**/test_*.py", "a/b/test_c.py", True),
         ("docs/", "x/docs/a", True),
+        ("/docs", "docs/a", True),
+        ("/docs", "x/docs/a", False),
+        ("a?.py", "x/ab.py", True),
+        ("a[bc].py", "ab.py", False),
     ],
 )
 def test_globs(glob: str, path: str, matches: bool) -> None:
