@@ -9,7 +9,7 @@ from gpulint import registry
 from gpulint.config import Config, glob_pattern
 from gpulint.project import Project
 from gpulint.rule import Entry, Finding, Problem, Severity
-from gpulint.source import Location, UnknownValue
+from gpulint.source import Location, Source, UnknownValue
 
 if TYPE_CHECKING:
     from gpulint.suppress import Ignore
@@ -62,11 +62,12 @@ def check(project: Project, config: Config, selection: Selection, use_ignores: b
     """Everything that the active rules find in a project, as the user's settings want it."""
     entries = active_rules(config)
     raw = list(_rule_findings(project, entries))
-    raw += _engine_findings(project, entries)  # behind the rules, since these read files as they need them
+    with_ignores = list(project.sources_with(IGNORE_ANCHOR))
+    raw += _engine_findings(project, entries)  # last, since the rules parse files as they need them, and the line above reads all others
     crashed = any(finding.rule == RULE_CRASHED for finding in raw)
     findings = [finding for finding in _unique(raw) if finding.rule == RULE_CRASHED or selection.reports(finding)]
     if use_ignores:
-        findings = _ignored(project, findings, entries, selection)
+        findings = _ignored(project, with_ignores, findings, entries, selection)
     findings = [shown for finding in findings if (shown := _as_configured(finding, config))]
     return Outcome(tuple(sorted(findings, key=lambda finding: finding.sort_key)), crashed)
 
@@ -128,9 +129,10 @@ def _unique(findings: Iterable[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
-def _ignored(project: Project, findings: list[Finding], entries: Sequence[Entry], selection: Selection) -> list[Finding]:
-    """The findings with those marked that an ignore holds back, and one more for each ignore that does nothing."""
-    sources = list(project.sources_with(IGNORE_ANCHOR))
+def _ignored(
+    project: Project, sources: Sequence[Source], findings: list[Finding], entries: Sequence[Entry], selection: Selection
+) -> list[Finding]:
+    """The findings with those marked that an ignore in the sources holds back, and one more for each ignore that does nothing."""
     if not sources:
         return findings
     from gpulint import suppress
