@@ -77,6 +77,22 @@ def test_a_paragraph_for_each_container_and_each_dockerfile_that_nothing_runs(tm
     )
 
 
+def test_what_nobody_knows_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    write(tmp_path, {"run.sh": "docker run --gpus $COUNT $IMAGE\ndocker run --gpus all acme/app:$TAG\n"})
+    assert shown(tmp_path) == dedent(
+        """\
+        container  (run, run.sh:1:1)
+          image    $IMAGE
+          request  gpus gpu $COUNT (asked, run.sh:1:12)
+          open     image
+
+        container  (run, run.sh:2:1)
+          image    acme/app:$TAG
+          request  gpus gpu all (asked, run.sh:2:12)
+        """
+    )
+
+
 def test_an_empty_repository(tmp_path: Path) -> None:
     assert shown(tmp_path) == "no containers\n"
 
