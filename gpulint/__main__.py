@@ -11,7 +11,11 @@ def main() -> None:
     Python puts the current folder first on sys.path for `-m`: a `click.py` that lies there must not run, so it is taken off before
     anything else is imported. Modules that Python itself has loaded by then, as `os`, are no danger; all others are.
     """
-    here = os.getcwd()  # noqa: PTH109  a pathlib.py must not run either
+    try:
+        here = os.getcwd()  # noqa: PTH109  a pathlib.py must not run either
+    except FileNotFoundError:
+        sys.stderr.write("gpulint: the current folder is not there any more\n")
+        sys.exit(2)
     sys.path[:] = [entry for entry in sys.path if entry not in ("", here)]
     from gpulint.cli import cli
 

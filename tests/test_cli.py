@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,14 @@ def test_wrong_use_is_one_line_and_exit_code_2(repository: Path, arguments: tupl
 def test_a_wrong_option_is_seen_before_anything_is_read(repository: Path) -> None:
     (repository / "a" / "compose.yaml").chmod(0)
     assert gpulint(repository, "--format", "sarif", "--format", "txt").stderr.startswith("gpulint: --format txt: no format 'txt'")
+
+
+def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    command = [sys.executable, "-c", "import os, sys; os.rmdir(os.getcwd()); from gpulint.__main__ import main; main()"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (run.stderr, run.returncode) == ("gpulint: the current folder is not there any more\n", 2)
 
 
 # --- Rules and severities -------------------------------------------------------------------------------------------------------
