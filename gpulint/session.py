@@ -160,9 +160,9 @@ def _check_rules(config: Config) -> None:
 
 def _folder(paths: tuple[str, ...]) -> Path:
     """The folder that the paths share, absolute."""
-    named = [Path(path).absolute() for path in paths if path != STANDARD_INPUT] or [Path.cwd()]
+    named = [Path(os.path.normpath(Path(path).absolute())) for path in paths if path != STANDARD_INPUT] or [Path.cwd()]
     folders = [path if path.is_dir() else path.parent for path in named]
-    return Path(os.path.normpath(os.path.commonpath(folders)))
+    return Path(os.path.commonpath(folders))
 
 
 def work_tree(folder: Path) -> Path | None:
@@ -183,6 +183,8 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     only_input = set(paths) == {STANDARD_INPUT} and not stdin_filename
     selection = _selection(root, paths, frozenset(given))
     tree = Tree(root, [] if only_input else _files(root, config, selection), given)
+    for path, data in given.items():
+        _require_known_input(path, data, tree)
     project = Project(
         tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE
     )
@@ -216,13 +218,23 @@ def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:
     return {inside: data}
 
 
+def _require_known_input(path: str, data: bytes, tree: Tree) -> None:
+    """Refuse standard input in which nothing would be checked, so that a failed command before the pipe is not taken for a clean file."""
+    if not data.strip():
+        raise GpulintError("standard input is empty: did the command before the pipe fail?")
+    if tree.kind(path) is None:
+        raise GpulintError(
+            "standard input is no manifest and no Compose file: say what it is by a name, such as --stdin-filename Dockerfile"
+        )
+
+
 def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Selection:
     folders, files = [], set(given)
     for path in paths:
         if path == STANDARD_INPUT:
             continue
         absolute = Path(os.path.normpath(Path(path).absolute()))
-        inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
+        inside = absolute.relative_to(root).as_posix()
         if absolute.is_dir():
             folders.append("" if inside == "." else inside)
         else:

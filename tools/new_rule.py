@@ -33,16 +33,15 @@ NODES = {
     "Container": Node("gpulint.model.container", "container", "container.location"),
     "Service": Node("gpulint.model.container", "service", "service.location"),
     "Pod": Node("gpulint.model.container", "pod", "pod.location"),
-    "Command": Node("gpulint.model.container", "command", "command.location"),
-    "Module": Node("gpulint.model.module", "module", "module.location"),
+    "EntryPoint": Node("gpulint.project.links", "entry", "entry.containers[0][0].location"),
 }
 USUAL_NODE = {
     "image": "Stage",
     "container": "Container",
     "compose": "Service",
     "kubernetes": "Pod",
-    "command": "Command",
-    "python": "Module",
+    "command": "Container",
+    "python": "EntryPoint",
     "project": "Container",
 }
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
-from gpulint.model.container import Container, RequestState
+from gpulint.model.container import Container, Pod, RequestState, Service
 from gpulint.model.machines import Machines
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
@@ -65,7 +65,7 @@ class Project:
             templated = self._looks_templated(path)
             if path not in templates:
                 hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
-                text = f"{message.rstrip('.')}, so what follows was not checked{hint}"
+                text = f"{message.rstrip('.?')}, so what follows was not checked{hint}"
                 yield Problem(location, text, Severity.NOTE if templated else Severity.WARNING)
             if templated:
                 templates.add(path)
@@ -229,9 +229,26 @@ class Project:
 
     def nodes(self, kind: str) -> Sequence[object]:
         """The nodes that a rule on that class of the model looks at."""
-        parts = {"ImageRef": "images", "Stage": "stages", "Container": "containers", "EntryPoint": "entry_points"}
+        parts = {
+            "ImageRef": "images",
+            "Stage": "stages",
+            "Container": "containers",
+            "Pod": "pods",
+            "Service": "services",
+            "EntryPoint": "entry_points",
+        }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
+
+    @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods of all containers, each once."""
+        return tuple({id(container.pod): container.pod for container in self.containers if container.pod is not None}.values())
+
+    @cached_property
+    def services(self) -> tuple[Service, ...]:
+        """The Compose services of all containers, each once."""
+        return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
 
 
 GRANTED = (RequestState.ASKED, RequestState.OPTIONAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_gpu, is_gpu_container, says_cpu
+from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_gpu, is_gpu_container
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
@@ -55,8 +55,12 @@ def _severity(entry: EntryPoint, users: list[Container], named: frozenset[str]) 
         return Severity.WARNING
     if not users:
         return None if entry.containers else Severity.NOTE
-    has_twin = any(says_cpu(container) for container, _ in entry.containers if not has_gpu(container))
-    return Severity.NOTE if has_twin else Severity.WARNING
+    return Severity.NOTE if any(_is_cpu_twin(container, users) for container, _ in entry.containers) else Severity.WARNING
+
+
+def _is_cpu_twin(container: Container, users: list[Container]) -> bool:
+    """Whether a container runs the program on the CPU on purpose: it asks for no GPU, and is none of those that want one."""
+    return not has_gpu(container) and container not in users
 
 
 def _outcome(fallback: Fallback) -> str:
