@@ -1,4 +1,4 @@
-"""Anchors: a file without one is not parsed, which costs no finding."""
+"""Anchors: a file without one is not parsed, which costs no finding in a whole repository. tests/test_anchors.py asks each example."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from rule_examples import content, edge_cases
 from small_repository import write
 
 from gpulint import engine
@@ -18,9 +17,7 @@ from gpulint.project import Project
 from gpulint.project.tree import Tree
 from gpulint.rule import Finding, Severity
 
-TESTS = Path(__file__).parent
-FIXTURES = sorted(folder for folder in (TESTS / "fixtures").iterdir() if folder.is_dir())
-CASES = [case for case in edge_cases(TESTS / "rules") if "house_rules.py" not in case.files]
+FIXTURES = sorted(folder for folder in (Path(__file__).parent / "fixtures").iterdir() if folder.is_dir())
 
 
 def findings(folder: Path, everything: bool) -> list[Finding]:
@@ -34,18 +31,6 @@ def findings(folder: Path, everything: bool) -> list[Finding]:
 def test_anchors_cost_no_finding_in_a_repository(fixture: Path, tmp_path: Path) -> None:
     shutil.copytree(fixture, tmp_path / "copy", ignore=shutil.ignore_patterns("expected.txt"))
     assert findings(tmp_path / "copy", everything=False) == findings(tmp_path / "copy", everything=True)
-
-
-def test_anchors_cost_no_finding_in_any_edge_case(tmp_path: Path) -> None:
-    differing = []
-    for number, case in enumerate(CASES):
-        folder = tmp_path / str(number)
-        for path, text in case.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content(text))
-        if findings(folder, everything=False) != findings(folder, everything=True):
-            differing.append(f"{case.path.stem}: {case.title}")
-    assert not differing
 
 
 def test_a_file_without_an_anchor_is_not_parsed(tmp_path: Path) -> None:
