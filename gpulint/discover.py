@@ -1,7 +1,7 @@
 """Which files there are, and of which kind, by name and first bytes.
 
 Files are listed by git where the root is a work tree (tracked and untracked ones, without what .gitignore hides), else by walking.
-Nothing outside the root is listed, links are not followed, and git is told to run none of the repository's own hooks.
+Nothing outside the root is listed, links are not followed, and git is told to run none of the programs that a repository can name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,15 @@ from pathlib import Path
 
 SIZE_LIMIT = 5 * 1024 * 1024
 """A larger file is not read: nobody writes one by hand, and a reader's time grows with it."""
+
+HEAD_SIZE = 64 * 1024
+"""How much of a file that is not read is looked at, to tell whether it would have mattered."""
+
+GIT_TIMEOUT = 10
+"""Seconds for git to list the files; it waits for ever on a pipe that is called .gitignore."""
+
+IGNORE_LINES, IGNORE_STARS = 1000, 4
+"""How many lines of a .gitignore are read, and how many `*` one may have: each multiplies the time that a match may take."""
 
 
 class Kind(enum.Enum):
@@ -40,7 +49,11 @@ class Kind(enum.Enum):
 
 
 class Unreadable(Exception):
-    """A file that cannot be read, is no text, or is over the size limit; the message says which."""
+    """A file that cannot be read, is no text, or is over the size limit; the message says which. `head` are its first bytes, if any."""
+
+    def __init__(self, reason: str, head: bytes = b"") -> None:
+        super().__init__(reason)
+        self.head = head
 
 
 _YAML = ("yaml", "yml")
@@ -122,6 +135,7 @@ def kind_by_content(path: str, data: bytes) -> Kind | None:
     name = path.rpartition("/")[2].lower()
     if "." not in name:
         return _kind_by_shebang(data)
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if b"kustomize.config.k8s.io/" in data and b"kind: Component" in data:
         return Kind.KUSTOMIZATION
     if b"apiVersion" in data and re.search(_MANIFEST, data):
@@ -168,19 +182,44 @@ def _kind_in_chart(path: str, charts: tuple[str, ...]) -> Kind | None:
 
 def list_files(root: Path, excluded: re.Pattern[str] | None) -> list[str]:
     """The paths of the files below the root, relative to it with `/`, sorted, without those that `excluded` matches."""
-    paths = _listed_by_git(root)
-    if paths is None:
-        paths = list(_walked(root, excluded))
+    listed = _listed_by_git(root)
+    paths = list(_walked(root, excluded)) if listed is None else _inside(root, listed)
     return sorted(path for path in paths if not (excluded and excluded.search(path)))
 
 
-def _listed_by_git(root: Path) -> list[str] | None:
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+_GIT_SETTINGS = ("core.fsmonitor=false", "safe.bareRepository=explicit")
+_GIT_ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+"""What keeps a repository from having git run a program of its own: as a monitor, or to fetch an object that is missing."""
+
+
+def _listed_by_git(root: Path) -> set[str] | None:
+    settings = (word for setting in _GIT_SETTINGS for word in ("-c", setting))
+    command = ["git", *settings, "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    environment = {**os.environ, **_GIT_ENVIRONMENT}
     try:
-        listing = subprocess.run(command, capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL).stdout
+        listing = subprocess.run(
+            command, capture_output=True, check=True, timeout=GIT_TIMEOUT, stdin=subprocess.DEVNULL, env=environment
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return list({os.fsdecode(name) for name in listing.split(b"\0") if name})
+    return {os.fsdecode(name) for name in listing.split(b"\0") if name}
+
+
+def _inside(root: Path, paths: Iterable[str]) -> Iterator[str]:
+    """The paths that lie below the root in folders of its own: git lists also what was tracked where a link stands by now."""
+    own: dict[str, bool] = {"": True}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        if folder not in own:
+            own[folder] = not any(_is_link(root / part) for part in _leading_to(folder))
+        if own[folder] and not path.startswith("/") and ".." not in path.split("/"):
+            yield path
+
+
+def _leading_to(folder: str) -> Iterator[str]:
+    """The folders on the way to one, and itself."""
+    yield from (folder[: match.start()] for match in re.finditer("/", folder))
+    yield folder
 
 
 def _walked(root: Path, excluded: re.Pattern[str] | None) -> Iterator[str]:
@@ -211,50 +250,70 @@ def _entries(folder: Path) -> list[tuple[str, bool]]:
 def _gitignore(root: Path, folder: str) -> list[tuple[str, Callable[[str], bool]]]:
     """The folder's .gitignore as a prefix and a test of the rest of a path; nothing where there is none."""
     try:
-        lines = (root / folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        data = read_file(root, f"{folder}.gitignore")
+    except Unreadable:
+        return []
+    if not data:
         return []
     import pathspec
 
-    return [(folder, pathspec.GitIgnoreSpec.from_lines(lines).match_file)]
+    lines = data.decode("utf-8", errors="replace").splitlines()[:IGNORE_LINES]
+    return [(folder, pathspec.GitIgnoreSpec.from_lines(line for line in lines if line.count("*") <= IGNORE_STARS).match_file)]
 
 
 def read_file(root: Path, path: str) -> bytes | None:
-    """The bytes of a regular file below the root; None where there is none any more, or a link, folder, pipe or device stands there.
+    """The bytes of a regular file below the root; None where there is none any more, or a link, folder, pipe, socket or device is there.
 
     Raises Unreadable where the file is there and cannot be read, is over the size limit, or is no text.
     """
     try:
-        descriptor = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+        data = _read_regular(root / path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if _is_link(root / path):
+        mode = _mode(root / path)
+        if mode and not stat.S_ISREG(mode):
             return None
         raise Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-    try:
-        data = _read_descriptor(descriptor)
-    finally:
-        os.close(descriptor)
-    if data is not None and b"\0" in data:
-        raise Unreadable("is not text: it holds NUL bytes")
+    return None if data is None else text_of(data)
+
+
+def text_of(data: bytes) -> bytes:
+    """The bytes, where they are text. Raises Unreadable."""
+    if b"\0" in data:
+        raise Unreadable("is not text: it holds NUL bytes", data[:HEAD_SIZE].replace(b"\0", b"").lstrip(b"\xff\xfe"))
     return data
 
 
-def _read_descriptor(descriptor: int) -> bytes | None:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    if status.st_size > SIZE_LIMIT:
-        raise Unreadable(f"has {status.st_size / 1024 / 1024:.0f} MiB, over the limit of {SIZE_LIMIT // 1024 // 1024} MiB")
+def _read_regular(path: Path) -> bytes | None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        if status.st_size > SIZE_LIMIT:
+            size, limit = status.st_size / 1024 / 1024, SIZE_LIMIT // 1024 // 1024
+            raise Unreadable(f"has {size:.0f} MiB, over the limit of {limit} MiB", os.read(descriptor, HEAD_SIZE))
+        return _read_up_to(descriptor, SIZE_LIMIT)
+    finally:
+        os.close(descriptor)
+
+
+def _read_up_to(descriptor: int, limit: int) -> bytes:
     chunks = []
-    while chunk := os.read(descriptor, SIZE_LIMIT):
+    while chunk := os.read(descriptor, limit):
         chunks.append(chunk)
+        limit -= len(chunk)
     return b"".join(chunks)
 
 
 def _is_link(path: Path) -> bool:
+    return stat.S_ISLNK(_mode(path))
+
+
+def _mode(path: Path) -> int:
+    """What kind of file stands at a path, without following a link; 0 where that cannot be told."""
     try:
-        return stat.S_ISLNK(path.lstat().st_mode)
+        return path.lstat().st_mode
     except OSError:
-        return False
+        return 0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gpulint.discover import Kind, Unreadable, classify, kind_by_content, kind_by_name, read_file
+from gpulint.discover import Kind, Unreadable, classify, kind_by_content, read_file, text_of
 from gpulint.facts.workloads import says_nothing_of_workloads
 from gpulint.source import Location, Source
 
@@ -89,15 +89,19 @@ class Tree:
     def _read(self, path: str) -> Source | None:
         if path not in self._all:
             return None
-        if path in self._given:
-            return Source(path, self._given[path])
         try:
-            data = read_file(self.root, path)
+            data = text_of(self._given[path]) if path in self._given else read_file(self.root, path)
         except Unreadable as error:
-            if kind_by_name(path):
+            if self._would_matter(path, error.head):
                 self.unreadable[path] = str(error)
             return None
         return None if data is None else Source(path, data)
+
+    def _would_matter(self, path: str, head: bytes) -> bool:
+        """Whether a file that cannot be read is of some kind, as far as its name and what was read of it tell."""
+        if self._kinds.get(path) or kind_by_content(path, head):
+            return True
+        return not head and path.endswith((".yaml", ".yml"))
 
     def problems(self) -> Iterator[tuple[str, str, Location]]:
         """Path, message and place of what could not be parsed of the files read so far."""
