@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from gpulint.model.container import EnvVar
 from gpulint.model.interpolation import Variables, interpolate
 from gpulint.source import Source, Text, Value
+
+MOST_VARIABLES = 10_000
+"""How many variables of one file are read: far more than any real one has."""
 
 _LINE = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*
@@ -20,7 +24,7 @@ _LINE = re.compile(
 def read_env_file(source: Source) -> tuple[EnvVar, ...]:
     """The variables in file order, references to earlier ones replaced; a name alone has no value. Other lines are passed over."""
     variables: dict[str, Text] = {}
-    return tuple(_read_lines(source, variables))
+    return tuple(islice(_read_lines(source, variables), MOST_VARIABLES))
 
 
 def _read_lines(source: Source, variables: dict[str, Text]) -> Iterator[EnvVar]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpulint.source import Piece, Text, Unknown, Value
+from gpulint.source import Location, Piece, Text, Unknown, Value
 
 Variables = Mapping[str, Text]
 """The variables of a project directory's `.env`."""
 
 DEPTH_LIMIT = 16
 """Defaults that hold variables whose defaults hold variables: nobody writes more, and each level costs a call."""
+
+LONGEST = 100_000
+"""Characters that a scalar with references may have, before and after: values that double one another end there."""
 
 _REFERENCE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<name>[A-Za-z_]\w*)|(?P<brace>\{))")
 _BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<operator>:?[-?+])?")
@@ -56,34 +59,52 @@ class Interpolated(NamedTuple):
 def interpolate(scalar: Value, variables: Variables) -> Interpolated:
     """Replace the references in a scalar. `$$` is a dollar; a reference without value and default is not known."""
     if isinstance(scalar, Unknown):
-        unknown = {_FIRST_UNKNOWN: scalar.raw}
-        return Interpolated(Text(chr(_FIRST_UNKNOWN), scalar.location, ()), unknown)
+        return _not_known(scalar.raw, scalar.location)
     if "$" not in scalar:
         return Interpolated(scalar, {})
-    unknown = {}
-    parts = tuple(_expand(scalar, variables, unknown, DEPTH_LIMIT))
-    return Interpolated(_join(parts, scalar), unknown)
+    unknown: dict[int, str] = {}
+    parts = _fitting(_expand(scalar, variables, unknown, DEPTH_LIMIT)) if len(scalar) <= LONGEST else None
+    return Interpolated(_join(parts, scalar), unknown) if parts is not None else _not_known(str(scalar), scalar.location)
+
+
+def _not_known(raw: str, location: Location) -> Interpolated:
+    return Interpolated(Text(chr(_FIRST_UNKNOWN), location, ()), {_FIRST_UNKNOWN: raw})
+
+
+def _fitting(parts: Iterable[Text]) -> tuple[Text, ...] | None:
+    """The parts that are not empty; None where they are longer than any real value."""
+    kept: list[Text] = []
+    length = 0
+    for part in filter(None, parts):
+        kept.append(part)
+        length += len(part)
+        if length > LONGEST:
+            return None
+    return tuple(kept)
 
 
 def expand_argument(argument: Text, env: Mapping[str, Value | None], complete: bool) -> Value:
     """Replace the `$(NAME)` of a Kubernetes argument. A name that a `complete` environment has not stays as it is written."""
+    if "$" not in argument:
+        return argument
     unknown: dict[int, str] = {}
-    parts: list[Text] = []
+    parts = _fitting(_expand_argument(argument, env, complete, unknown)) if len(argument) <= LONGEST else None
+    return Unknown(str(argument), argument.location) if parts is None else Interpolated(_join(parts, argument), unknown).value()
+
+
+def _expand_argument(argument: Text, env: Mapping[str, Value | None], complete: bool, unknown: dict[int, str]) -> Iterator[Text]:
     at = 0
     for match in _ARGUMENT_REFERENCE.finditer(argument):
-        parts.append(argument.cut(at, match.start()))
+        yield argument.cut(at, match.start())
         at = match.end()
         reference = argument.cut(match.start(), at)
         if match["name"] is None:
-            parts.append(argument.cut(at - 1, at))
+            yield argument.cut(at - 1, at)
         elif match["name"] not in env and complete:
-            parts.append(reference)
+            yield reference
         else:
-            parts.append(_value_or_mark(reference, env.get(match["name"]), unknown))
-    if not parts:
-        return argument
-    parts.append(argument.cut(at, len(argument)))
-    return Interpolated(_join(tuple(filter(None, parts)), argument), unknown).value()
+            yield _value_or_mark(reference, env.get(match["name"]), unknown)
+    yield argument.cut(at, len(argument))
 
 
 def _value_or_mark(reference: Text, value: Value | None, unknown: dict[int, str]) -> Text:

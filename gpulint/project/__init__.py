@@ -12,7 +12,7 @@ from gpulint.model.machines import Machines
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
 from gpulint.rule import Problem, Severity
-from gpulint.source import Source, Unknown
+from gpulint.source import Location, Source, Unknown
 
 if TYPE_CHECKING:
     from gpulint.model.image import ImageRef
@@ -60,15 +60,15 @@ class Project:
 
     def syntax_problems(self) -> Iterator[Problem]:
         """What could not be parsed of the files read so far; of a template the first trouble alone, since the rest follows from it."""
-        templates: set[str] = set()
+        templated: dict[str, bool] = {}
         for path, message, location in self.tree.problems():
-            templated = self._looks_templated(path)
-            if path not in templates:
-                hint = "; it looks like a template, which is read best when it is rendered" if templated else ""
-                text = f"{message.rstrip('.?')}, so what follows was not checked{hint}"
-                yield Problem(location, text, Severity.NOTE if templated else Severity.WARNING)
-            if templated:
-                templates.add(path)
+            if templated.get(path):
+                continue
+            if path not in templated:
+                templated[path] = self._looks_templated(path)
+            hint = "; it looks like a template, which is read best when it is rendered" if templated[path] else ""
+            text = f"{message.rstrip('.?')}, so what follows was not checked{hint}"
+            yield Problem(location, text, Severity.NOTE if templated[path] else Severity.WARNING)
 
     def _looks_templated(self, path: str) -> bool:
         from gpulint.parse.yaml_problems import looks_templated
@@ -213,8 +213,16 @@ class Project:
             return True
         if image.version_location != image.location:
             return False
-        others = (other.image for other in self.containers if other is not user and other.location == user.location)
+        others = (other.image for other in self._by_place[user.location] if other is not user)
         return any(other is not None and (_pins(other) or other.version_location != other.location) for other in others)
+
+    @cached_property
+    def _by_place(self) -> dict[Location, list[Container]]:
+        """The containers of each place."""
+        places: dict[Location, list[Container]] = {}
+        for container in self.containers:
+            places.setdefault(container.location, []).append(container)
+        return places
 
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
         """The containers whose image is built from that stage."""

@@ -28,6 +28,8 @@ _RESOURCE_KEYS = ("resources", "bases")
 _PATCH_KEYS = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _NESTING_LIMIT = 64
 """Kustomizations within kustomizations: far above any real nesting, and a bound for recursion."""
+_MOST_RESOURCES = 50_000
+"""Resources in all, counted at each kustomization that they pass through: overlays that include two of a kind double them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,7 @@ class Kustomizations:
         self._patches = {path: tuple(self._read_patches(path)) for path in self._roots}
         self._built: dict[str, tuple[Resource, ...]] = {}
         self._reached: set[str] = set()
+        self._resources_left = _MOST_RESOURCES
 
     def _root(self, path: str) -> Mapping:
         syntax = self._tree.yaml(path)
@@ -102,6 +105,9 @@ class Kustomizations:
         for inner in self._inner(path, *_RESOURCE_KEYS):
             found += self._build(inner, inside)
         resources = tuple(dict.fromkeys(found))
+        self._resources_left -= 1 + len(resources)
+        if self._resources_left < 0:
+            return ()
         for component in self._inner(path, "components"):
             if component not in inside and len(inside) <= _NESTING_LIMIT:
                 resources = self._on_top(component, resources, inside)

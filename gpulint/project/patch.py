@@ -27,6 +27,8 @@ _DIRECTIVE = "$patch"
 _LONGEST_INDEX = 9
 _DEEPEST_PATH = 100
 """Steps of a JSON pointer: far above any real one, and a bound for patches that make a tree deeper and deeper."""
+_MOST_OPERATIONS = 1000
+"""Operations of one patch: each makes its list anew."""
 
 
 class PatchError(Exception):
@@ -70,30 +72,33 @@ def _merge_items(base: Sequence, patch: Sequence, key: str) -> Sequence:
     """The items of the base with those of the patch merged in by their key; new ones come first."""
     if any(_directive(item) == "replace" for item in patch.mappings()):
         return Sequence(tuple(item for item in patch if not (isinstance(item, Mapping) and _DIRECTIVE in item)), base.location)
-    items = list(base)
+    items: dict[int, Node] = dict(enumerate(base))
+    places = {_name(item, key): index for index, item in reversed(items.items())}
     added: list[Node] = []
     for item in patch:
-        index = next((index for index, other in enumerate(items) if _same(other, item, key)), None)
+        name = _name(item, key)
+        index = None if name is None else places.get(name)
         removes = isinstance(item, Mapping) and _directive(item) == "delete"
-        if index is None:
+        if index is None or index not in items:
             added += () if removes else (item,)
         elif removes:
             del items[index]
         else:
             items[index] = merge(items[index], item, True)  # type: ignore[arg-type]
-    return Sequence((*added, *items), base.location, open=base.open or patch.open)
+    return Sequence((*added, *items.values()), base.location, open=base.open or patch.open)
 
 
-def _same(base: Node, patch: Node, key: str) -> bool:
-    if not (isinstance(base, Mapping) and isinstance(patch, Mapping)):
-        return False
-    left, right = base.scalar(key), patch.scalar(key)
-    return isinstance(left, Text) and isinstance(right, Text) and left == right
+def _name(item: Node, key: str) -> str | None:
+    """What an item is called by its merge key; None where that is not known."""
+    name = item.scalar(key) if isinstance(item, Mapping) else None
+    return str(name) if isinstance(name, Text) else None
 
 
 def apply_operations(root: Mapping, operations: Sequence) -> Mapping:
     """The root after JSON 6902 operations in their order. Raises PatchError where one misses its place or is of an unknown form."""
     node: Node = root
+    if len(operations) > _MOST_OPERATIONS:
+        raise PatchError
     for operation in operations:
         if not isinstance(operation, Mapping):
             raise PatchError

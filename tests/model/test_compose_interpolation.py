@@ -107,3 +107,16 @@ def test_arguments_of_kubernetes(written: str, complete: bool, expected: str) ->
 
 def shown(value: Value) -> str:
     return f"?{value.raw}" if isinstance(value, Unknown) else str(value)
+
+
+def test_values_that_double_one_another_end_at_a_bound() -> None:
+    value: Value = text("x" * 8)
+    for _ in range(64):
+        value = interpolate(text("$A$A"), {"A": value} if isinstance(value, Text) else {}).value()
+    assert isinstance(value, Unknown)
+    assert isinstance(expand_argument(text("$(A)$(A)"), {"A": text("x" * 60_000)}, complete=True), Unknown)
+
+
+def test_more_references_than_there_are_marks_for_the_unknown() -> None:
+    assert isinstance(interpolate(text("$A" * 200_000), {}).value(), Unknown)
+    assert isinstance(expand_argument(text("$(A)" * 200_000), {}, complete=False), Unknown)

@@ -314,3 +314,28 @@ def test_a_component_that_matters_makes_what_it_changes_matter() -> None:
         "with-gpu/kustomization.yaml": "kind: Component\npatches: [{path: ../overlay/gpu.yaml}]\n",
     }
     assert main(containers(files, {"overlay/gpu.yaml"})).requests
+
+
+@pytest.mark.parametrize("key", ["resources", "components"])
+def test_overlays_that_double_one_another_end_at_a_bound(key: str) -> None:
+    kind = "Component" if key == "components" else "Kustomization"
+    head = f"apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: {kind}\nnamePrefix: a\n"
+    files = {f"{at}{side}/kustomization.yaml": f"{head}{key}: [../{at + 1}a, ../{at + 1}b]\n" for at in range(30) for side in "ab"}
+    app = {"app/app.yaml": BASE, "app/kustomization.yaml": "resources: [app.yaml]\n"}
+    last = {f"30{side}/kustomization.yaml": "resources: [../app]\nnamePrefix: b\n" for side in "ab"}
+    top = {"top/kustomization.yaml": f"resources: [../app]\n{key}: [../0a]\n"} if key == "components" else {}
+
+    assert len(containers({**files, **last, **app, **top})) < 100_000
+
+
+def test_a_patch_of_more_operations_than_any_real_one_leaves_everything_open() -> None:
+    operations = "[" + "{op: add, path: /spec/a, value: 1}, " * 1001 + "]"
+
+    assert main(containers(overlay(f"patches: [{{target: {{kind: Deployment}}, patch: '{operations}'}}]"))).open == ASPECTS
+
+
+def test_long_lists_are_merged_in_linear_time() -> None:
+    items = "".join(f"        - {{name: c{index}, image: nvidia/cuda}}\n" for index in range(1000))
+    patch = f"{HEAD}spec:\n  template:\n    spec:\n      containers:\n{items}"
+
+    assert len(containers(overlay("patches: [{path: gpu.yaml}]", gpu=patch))) == 1002
