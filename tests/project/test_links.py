@@ -218,3 +218,33 @@ def test_a_script_that_falls_back_is_an_entry_point_of_its_own(tmp_path: Path) -
     entry = entry_points(whole)["start.sh"]
     assert entry.program is None
     assert [str(container.name) for container, _ in entry.containers] == ["app"]
+
+
+# --- Not yet --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.xfail(reason="a named volume is taken for a folder", strict=True)
+def test_a_named_volume_is_no_folder_of_the_repository(tmp_path: Path) -> None:
+    files = {
+        **service("python /work/train.py", "    volumes: ['code:/work']\nvolumes: {code: {}}\n"),
+        "code/train.py": "",
+        "b/train.py": "",
+    }
+    assert linked(tmp_path, files) == ""
+
+
+@pytest.mark.xfail(reason="the first mount that fits is taken, not the deepest", strict=True)
+def test_the_deepest_mount_is_what_a_path_lies_in(tmp_path: Path) -> None:
+    files = {
+        **service("python /work/lib/train.py", "    volumes: ['.:/work', './code:/work/lib']\n"),
+        "code/train.py": "",
+        "b/train.py": "",
+    }
+    assert linked(tmp_path, files) == "code/train.py"
+
+
+@pytest.mark.xfail(reason="a bare name is not looked up in the folders of PATH yet", strict=True)
+def test_an_entry_script_is_found_by_its_bare_name_in_path(tmp_path: Path) -> None:
+    dockerfile = 'COPY start.sh /usr/local/bin/\nCOPY ml /app\nENTRYPOINT ["start.sh"]\nCMD ["python", "/app/train.py"]'
+    files = {**built(dockerfile), "start.sh": '#!/bin/sh\nexec "$@"\n', "ml/train.py": ""}
+    assert linked(tmp_path, files) == "ml/train.py"
