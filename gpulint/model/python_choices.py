@@ -27,7 +27,7 @@ def chosen(nodes: Iterable[ast.AST], names: Names, label: str = "") -> Chosen:
     """
     found: dict[str, ast.expr] = {}
     pending: list[tuple[ast.AST, str]] = [(node, label) for node in reversed(list(nodes))]
-    while pending:
+    while pending and names.may_look():
         node, label = pending.pop()
         means = _choice(node, label, names)
         if means and isinstance(node, ast.expr):

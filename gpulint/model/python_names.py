@@ -17,6 +17,8 @@ from typing import NamedTuple
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LONGEST_CHAIN = 40
+MOST_LOOKS = 300_000
+"""How many nodes of one file are looked at for the device they choose: those of an `elif` once for each arm above it."""
 
 
 class Definition(NamedTuple):
@@ -38,6 +40,7 @@ class Outline:
         self.stars: list[str] = []
         self.functions: dict[str, Definition] = {}
         self.classes: dict[str, ast.ClassDef] = {}
+        self.looks_left = MOST_LOOKS
         self._read(tree)
 
     def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
@@ -109,6 +112,11 @@ class Names:
         self._made_by = made_by
         self._owner = owner
         self._prefix = prefix
+
+    def may_look(self) -> bool:
+        """Count one more look at a node of the file, and tell whether it is not one too many."""
+        self._outline.looks_left -= 1
+        return self._outline.looks_left >= 0
 
     def qualified(self, node: ast.expr) -> str:
         """The qualified name of a name, an attribute or what a call gives; "" for any other expression."""

@@ -56,6 +56,10 @@ class FileContext:
         return scope.returned if scope else None
 
 
+MOST_CONDITIONS = 100
+"""Tests that a statement stands under, or whose `elif` it is; what stands under more is taken to stand under the first alone."""
+
+
 class Condition(NamedTuple):
     """A test that cannot be known, and which arm of it the reader is in."""
 
@@ -204,7 +208,7 @@ class Notes:
     def add_condition(self, test: ast.expr, arm: bool, answer: Answer) -> None:
         """From here on the reader is in that arm of a test."""
         self._conditions = [condition for condition in self._conditions if condition.test is not test]
-        if not answer.decided:
+        if not answer.decided and len(self._conditions) < MOST_CONDITIONS:
             self._conditions.append(Condition(test, arm))
         self.subject = self.subject or answer.subject
 

@@ -22,6 +22,9 @@ from gpulint.source import Location
 FALLS, RETURNS, REFUSES, LEAVES = 1, 2, 4, 8
 """How a statement can end without a GPU, as bits: it goes on to the next, returns, raises or exits, or leaves its loop."""
 
+MOST_BEHIND = 200
+"""How many statements behind an `if` or `try` are looked at for what it means."""
+
 LITTLE = 3
 """How many statements a `try` may hold to be round little else than the GPU."""
 
@@ -85,7 +88,7 @@ class _Statements:
         ending, reached = 0, True
         with self._notes.under():
             for index, statement in enumerate(body):
-                last = self._statement(statement, gate, body[index + 1 :])
+                last = self._statement(statement, gate, body[index + 1 : index + 1 + MOST_BEHIND])
                 if not reached:
                     continue
                 ending |= last & ~FALLS
@@ -94,7 +97,7 @@ class _Statements:
         return ending | (FALLS if reached else 0)
 
     def _statement(self, statement: ast.stmt, gate: Gate, rest: Sequence[ast.stmt]) -> int:
-        """Read one statement; `rest` are those behind it in its block."""
+        """Read one statement; `rest` are those that follow it in its block."""
         self._notes.gate, self._notes.ended = gate, False
         reader = _READERS.get(type(statement))
         return reader(self, statement, gate, rest) if reader else FALLS

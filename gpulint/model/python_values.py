@@ -55,6 +55,9 @@ ANY = "*"
 
 DEEPEST = 30
 LONGEST_SEQUENCE = 32
+LONGEST_TEXT = 1000
+LARGEST_NUMBER = 1 << 63
+"""No device, answer or count is longer or larger; values that are put together from one another would grow without end."""
 
 _PLACEHOLDER = re.compile(r"%\w|\{[^{}]*\}")
 
@@ -271,13 +274,15 @@ class Values:
         if len(node.elts) > LONGEST_SEQUENCE:
             return UNKNOWN
         answers = [self.of(element) for element in node.elts]
-        return Answer([answer.value for answer in answers], next((answer.subject for answer in answers if answer.subject), ""))
+        return Answer([_element(answer.value) for answer in answers], next((answer.subject for answer in answers if answer.subject), ""))
 
     def _mapping(self, node: ast.Dict) -> Answer:
         if len(node.keys) > LONGEST_SEQUENCE:
             return UNKNOWN
         pairs = [(key.value, self.of(value)) for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)]
-        return Answer({key: answer.value for key, answer in pairs}, next((answer.subject for _, answer in pairs if answer.subject), ""))
+        return Answer(
+            {key: _element(answer.value) for key, answer in pairs}, next((answer.subject for _, answer in pairs if answer.subject), "")
+        )
 
     def _joined(self, node: ast.JoinedStr) -> Answer:
         """An f-string, with `*` for each part that is not known."""
@@ -312,12 +317,12 @@ class Values:
             if not all(condition.decided for condition in conditions):
                 return Answer(UNDECIDED, source.subject)
             if all(condition.value for condition in conditions):
-                kept.append(self.of(node.elt).value)
+                kept.append(_element(self.of(node.elt).value))
         return Answer(kept, source.subject)
 
 
 _READERS: dict[type[ast.expr], Callable[[Values, Any], Answer]] = {
-    ast.Constant: lambda _, node: Answer(node.value),
+    ast.Constant: lambda _, node: _constant(node.value),
     ast.Name: Values._path,
     ast.Attribute: Values._attribute,
     ast.Call: Values._call,
@@ -346,8 +351,26 @@ def answer_of(name: str, arguments: Mapping[str, Answer]) -> Answer | None:
     return Answer(asked.without, name if asked.tells else "", name) if asked else None
 
 
+def _constant(value: object) -> Answer:
+    too_long = isinstance(value, (str, bytes)) and len(value) > LONGEST_TEXT
+    too_large = isinstance(value, int) and abs(value) > LARGEST_NUMBER
+    return UNKNOWN if too_long or too_large else Answer(value)
+
+
+def _element(value: object) -> object:
+    """A value inside a sequence or mapping; undecided where it holds too many itself, so that none doubles without end."""
+    pending, count = [value], 0
+    while pending and count <= LONGEST_TEXT:
+        item = pending.pop()
+        count += 1
+        pending.extend(item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+    return UNDECIDED if pending else value
+
+
 def _device_text(text: str, subject: str) -> Answer:
     """A text put together from parts: one with a part that is not known counts only where it names a device all the same."""
+    if len(text) > LONGEST_TEXT:
+        return Answer(UNDECIDED, subject)
     return Answer(text if ANY not in text or literal(text) else UNDECIDED, subject)
 
 
@@ -358,7 +381,7 @@ def _applied(function: Callable[..., object], first: Answer, *rest: object) -> A
         return Answer(decides if decided else UNDECIDED, first.subject)
     try:
         return Answer(function(first.value, *rest), first.subject)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return Answer(UNDECIDED, first.subject)
 
 

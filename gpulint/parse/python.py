@@ -12,6 +12,9 @@ from gpulint.source import Location, Source
 DEEPEST_CHAIN = 5000
 """How many operators in a row are read: `ast` of Python 3.10 recurses once for each and ends the process where its stack is spent."""
 
+LARGEST = 1024 * 1024
+"""How many bytes are read: a tree takes up to 200 times as much memory, and no one writes as much by hand."""
+
 _TOO_DEEP = "nested too deeply to be read"
 _OPERATOR = rb"[-+*/%@|&^.(\[]"
 _OPERATOR_LINE = re.compile(rb"\n[ \t]*" + _OPERATOR)
@@ -34,6 +37,8 @@ class PythonSyntax(NamedTuple):
 
 def parse(source: Source) -> PythonSyntax:
     """Read a Python file. Never raises: Python 2, NUL bytes and nesting without end each give a problem with its place."""
+    if len(source.data) > LARGEST:
+        return _unread(f"more than {LARGEST // 1024 // 1024} MiB of code", Location(source.path, 1, 1, 1, 1))
     nul = source.text.find("\0")
     if nul >= 0:
         return _unread("a NUL byte in the text", source.location(nul, nul + 1))

@@ -338,3 +338,22 @@ def test_class_bodies_and_default_values_run_where_they_stand() -> None:
 def test_places_behind_other_letters() -> None:
     code = 'import torch\ngröße, gerät = "ü", "cuda" if torch.cuda.is_available() else "cpu"\n'
     assert fallbacks(code) == ['"cuda" if torch.cuda.is_available() else "cpu"']
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'device = "cuda"\n' + "device = device + device\n" * 64,
+        'device = "cuda"\n' + 'device = f"{device}{device}"\n' * 64,
+        "x = y = [1]\n" + "x = [x, x]\ny = [y, y]\n" * 64 + 'if x == y:\n    device = f"{x}"\n',
+        "x = {1: 1}\n" + "x = {1: x, 2: x}\n" * 64 + 'device = f"{x}"\n',
+        f"device = -0x{'9' * 10_000}\n",
+        f'device = f"{{0x{"9" * 10_000}}}"\n',
+        "if int(1e999): device = 1\n",
+        "def main():\n    if not torch.cuda.is_available(): return\n" * 3000,
+        "if a: pass\n" + "elif torch.cuda.is_available(): pass\n" * 700,
+        "if a: pass\n" + 'elif a: device = "cpu"\n' * 700,
+    ],
+)
+def test_values_that_grow_without_end_are_not_followed(code: str) -> None:
+    assert scopes_of("import torch\n" + code)

@@ -103,3 +103,8 @@ def test_a_place_runs_over_lines() -> None:
     tree = parse(read).tree
     assert tree is not None
     assert location(read, tree.body[0]) == Location("job.py", 1, 1, 3, 2)
+
+
+def test_more_code_than_anyone_writes_is_a_problem() -> None:
+    (problem,) = parse(source("x\n" * 600_000)).problems
+    assert problem.message == "more than 1 MiB of code"
