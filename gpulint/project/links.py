@@ -65,16 +65,24 @@ def _variables(container: Container, built: Built | None) -> dict[str, Value]:
 
 def _mapping(container: Container, built: Built | None, tree: Tree) -> Mapped:
     """Where in the repository a file of the container comes from: a mount of a folder here, else a copy into the image."""
+    folders = sorted(_mounted_folders(container), key=lambda folder: -len(folder[1]))  # the deepest holds
 
     def mapped(path: str) -> str | None:
-        for mount in container.mounts:
-            source, target = mount.source, mount.target
-            if isinstance(source, Text) and isinstance(target, Text) and (path + "/").startswith(target.rstrip("/") + "/"):
-                inner = path[len(target.rstrip("/")) :].lstrip("/")
-                return tree.resolve(mount.location.path, join_paths(source, inner) if inner else source)
+        for source, target, place in folders:
+            if f"{path}/".startswith(f"{target}/"):
+                inner = path[len(target) :].lstrip("/")
+                return tree.resolve(place, join_paths(source, inner) if inner else source)
         return container_path(built, path, tree) if built else None
 
     return mapped
+
+
+def _mounted_folders(container: Container) -> Iterator[tuple[str, str, str]]:
+    """Source, target and file of each mount of a folder of the repository: its source begins with a dot, unlike a volume's name."""
+    for mount in container.mounts:
+        source, target = mount.source, mount.target
+        if isinstance(source, Text) and isinstance(target, Text) and source.startswith("."):
+            yield str(source), target.rstrip("/"), mount.location.path
 
 
 def find_entry_points(project: Project) -> Iterator[EntryPoint]:

@@ -223,7 +223,6 @@ def test_a_script_that_falls_back_is_an_entry_point_of_its_own(tmp_path: Path) -
 # --- Not yet --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="a named volume is taken for a folder", strict=True)
 def test_a_named_volume_is_no_folder_of_the_repository(tmp_path: Path) -> None:
     files = {
         **service("python /work/train.py", "    volumes: ['code:/work']\nvolumes: {code: {}}\n"),
@@ -233,7 +232,6 @@ def test_a_named_volume_is_no_folder_of_the_repository(tmp_path: Path) -> None:
     assert linked(tmp_path, files) == ""
 
 
-@pytest.mark.xfail(reason="the first mount that fits is taken, not the deepest", strict=True)
 def test_the_deepest_mount_is_what_a_path_lies_in(tmp_path: Path) -> None:
     files = {
         **service("python /work/lib/train.py", "    volumes: ['.:/work', './code:/work/lib']\n"),

@@ -60,7 +60,7 @@ def _severity(entry: EntryPoint, users: list[Container], named: frozenset[str]) 
 
 def _is_cpu_twin(container: Container, users: list[Container]) -> bool:
     """Whether a container runs the program on the CPU on purpose: it asks for no GPU, and is none of those that want one."""
-    return not has_gpu(container) and container not in users
+    return not has_gpu(container) and container not in users and "gpu" not in container.open
 
 
 def _outcome(fallback: Fallback) -> str:
