@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,23 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
+LARGEST_FILE = 1024 * 1024
+"""How many bytes a configuration file may have."""
+
+LARGEST_COUNT = 1 << 31
+LONGEST_SHOWN = 100
+"""How many characters of a wrong value a message holds."""
+
+MOST_WILDCARDS = 3
+"""How many `**` a glob may have: each multiplies the time that a match may take."""
+
+
 def find_config(start: Path, stop: Path | None) -> tuple[Path | None, str]:
     """The configuration that holds for a folder: the nearest one upward, not beyond `stop`; and a notice where two lie side by side."""
     for folder in (start, *start.parents):
         own, shared = folder / "gpulint.toml", folder / "pyproject.toml"
-        has_table = shared.is_file() and _has_table(shared)
-        if own.is_file():
+        has_table = is_file(shared) and _has_table(shared)
+        if is_file(own):
             return own, f"{own} is used; [tool.gpulint] of {shared} beside it is not" if has_table else ""
         if has_table:
             return shared, ""
@@ -64,33 +76,59 @@ def find_config(start: Path, stop: Path | None) -> tuple[Path | None, str]:
 
 def _has_table(path: Path) -> bool:
     try:
-        return b"[tool.gpulint" in path.read_bytes()
+        return b"[tool.gpulint" in _first_bytes(path)
     except OSError:
         return False
 
 
-def load_config(path: Path) -> Config:
-    """Read a configuration file, and those that its `extend` names before it. Raises GpulintError with file and key."""
-    return dataclasses.replace(_merge(_chain(path)), path=path)
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LARGEST_FILE + 1)
 
 
-def _chain(path: Path) -> list[tuple[Path, dict[str, Any]]]:
+def load_config(path: Path, within: Path | None = None) -> Config:
+    """Read a configuration file, and those that its `extend` names before it. Raises GpulintError with file and key.
+
+    `within` is the folder that what it extends must lie in; the file's own where it is None.
+    """
+    return dataclasses.replace(_merge(_chain(path, (within or path.parent).resolve())), path=path)
+
+
+def _chain(path: Path, within: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The tables of a file and those it extends, the farthest first."""
     chain: list[tuple[Path, dict[str, Any]]] = []
     seen: set[Path] = set()
     following: Path | None = path
     while following:
+        table = _read_table(following)
         resolved = following.resolve()
         if resolved in seen:
             raise GpulintError(f"{path}: extend leads back to {following}")
         seen.add(resolved)
-        table = _read_table(following)
         parent = table.pop("extend", None)
-        if parent is not None and not isinstance(parent, str):
-            raise GpulintError(f"{following}: extend must be the path of one file, not {parent!r}")
         chain.insert(0, (following, table))
-        following = following.parent / parent if parent else None
+        following = None if parent is None else _extended(following, parent, within)
     return chain
+
+
+def _extended(path: Path, parent: Any, within: Path) -> Path:
+    """The file that `extend` names. Raises GpulintError for one that lies elsewhere than in the repository."""
+    if not isinstance(parent, str) or not parent or "\0" in parent:
+        raise GpulintError(f"{path}: extend must be the path of one file, not {_shown(parent)}")
+    extended = path.parent / parent
+    if not is_file(extended):
+        raise GpulintError(f"{extended}: no such file")
+    if not extended.resolve().is_relative_to(within):
+        raise GpulintError(f"{path}: extend = {_shown(parent)} leads out of {within}")
+    return extended
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file can be found at a path."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _read_table(path: Path) -> dict[str, Any]:
@@ -98,13 +136,16 @@ def _read_table(path: Path) -> dict[str, Any]:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef,import-not-found]
-    if not path.is_file():
+    if not is_file(path):
         raise GpulintError(f"{path}: no such file")
     try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = _first_bytes(path)
+        if len(data) > LARGEST_FILE:
+            raise GpulintError(f"{path}: has over {LARGEST_FILE // 1024 // 1024} MiB")
+        table: Any = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
     except (OSError, UnicodeDecodeError) as error:
         raise GpulintError(f"{path}: cannot be read: {error}") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise GpulintError(f"{path}: no valid TOML: {error}") from None
     for name in ("tool", "gpulint") if path.name == "pyproject.toml" else ():
         table = table.get(name, {})
@@ -195,7 +236,16 @@ def _read(where: str, key: str, value: Any, reader: Callable[[Any], Any]) -> Any
     try:
         return reader(value)
     except ValueError as error:
-        raise GpulintError(f"{where}: {key} = {value!r}: {error}") from None
+        raise GpulintError(f"{where}: {key} = {_shown(value)}: {error}") from None
+
+
+def _shown(value: Any) -> str:
+    """A value for a message, which need not hold all of it."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "..."
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _words(value: Any) -> tuple[str, ...]:
@@ -217,7 +267,7 @@ def _text(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < LARGEST_COUNT:
         raise ValueError("must be a whole number")
     return value
 
@@ -281,19 +331,35 @@ MACHINE_FACTS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def glob_pattern(globs: Iterable[str]) -> re.Pattern[str] | None:
-    """One pattern for a set of globs; None for no globs.
+@cache
+def glob_pattern(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One pattern for a set of globs; None for no globs. Raises GpulintError for a glob with too many `**`.
 
     A glob without `/` matches any part of a path; one with `/` matches from the root, and so does one that begins with it. `*` and `?` stay
     within a part, `**` crosses parts. A folder stands for all that is in it.
     """
-    alternatives = [_glob(glob) for glob in globs]
+    alternatives = [_glob(glob, f"g{index}_") for index, glob in enumerate(globs)]
     return re.compile("|".join(alternatives)) if alternatives else None
 
 
-def _glob(glob: str) -> str:
-    pieces = re.split(r"(\*\*/?|\*|\?)", glob.strip("/"))
-    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    body = "".join(wild.get(piece, re.escape(piece)) for piece in pieces)
+def _glob(glob: str, prefix: str) -> str:
+    """The pattern of a glob; `prefix` begins the names of its groups."""
+    literal, *pieces = re.split(r"(\*\*/?|\*)", re.sub(r"(?:\*\*/)+", "**/", glob.strip("/")))
+    if sum(wild != "*" for wild in pieces[::2]) > MOST_WILDCARDS:
+        raise GpulintError(f"the glob {_shown(glob)} has more than {MOST_WILDCARDS} **")
     start = "^" if "/" in glob.rstrip("/") else "(?:^|/)"
+    body = _literal(literal)
+    for index in range(0, len(pieces), 2):
+        wild, following = pieces[index], _literal(pieces[index + 1])
+        if pieces[index : index + 3 : 2] == ["*", "*"] and "/" not in following:
+            group = (
+                f"{prefix}{index}"  # the next `*` takes what is left, so that the first place where this part fits need not be left again
+            )
+            body += f"(?=(?P<{group}>[^/]*?{following}))(?P={group})"
+        else:
+            body += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*"}[wild] + following
     return f"{start}{body}(?:/|$)"
+
+
+def _literal(text: str) -> str:
+    return "".join("[^/]" if character == "?" else re.escape(character) for character in text)

@@ -139,7 +139,7 @@ def find_configuration(paths: tuple[str, ...], given: Path | None, isolated: boo
     path, notice = (given, "") if given else find_config(folder, work_tree(folder))
     if path is None:
         return Config(), ""
-    config = load_config(path)
+    config = load_config(path, work_tree(path.absolute().parent))
     _check_rules(config)
     return config, notice
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,53 @@ def test_machine_options(option: str, pair: tuple[str, object]) -> None:
     ],
 )
 def test_globs(glob: str, path: str, matches: bool) -> None:
-    pattern = glob_pattern([glob])
+    pattern = glob_pattern((glob,))
     assert pattern is not None
     assert bool(pattern.search(path)) is matches
+
+
+def test_a_glob_of_many_wildcards_is_matched_in_time() -> None:
+    pattern = glob_pattern(("*a" * 30 + "*b",))
+    assert pattern
+    assert not pattern.search("a" * 250)
+    assert pattern.search("x/" + "a" * 40 + "b/y")
+    with pytest.raises(GpulintError, match="more than 3"):
+        glob_pattern(("**/a/" * 4,))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gpus_per_node = 0x" + "f" * 10_000, "unknown key"),
+        ("[machines]\ngpus_per_node = 0x" + "f" * 10_000, "gpus_per_node = ...: must be a whole number"),
+        ("[machines]\ngpus_per_node = " + "9" * 5000, "no valid TOML"),
+        ("[machines]\ndriver = '" + "9" * 5000 + "'", "9...: must be a driver version"),
+        ("select = " + "[" * 10_000, "no valid TOML"),
+        ("# " + "x" * 1024 * 1024, "has over 1 MiB"),
+        ('extend = "\\u0000"', "must be the path of one file"),
+        ('extend = "loop.toml"', "no such file"),
+        ('extend = "pipe.toml"', "no such file"),
+        ('extend = "' + "x" * 5000 + '"', "no such file"),
+        ('extend = "/etc/passwd"', "leads out of"),
+        ('extend = "../outside.toml"', "leads out of"),
+        ('extend = "link.toml"', "leads out of"),
+    ],
+)
+def test_hostile_settings_are_an_error_that_is_short(tmp_path: Path, text: str, message: str) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "outside.toml").write_text("strict = true\n")
+    (root / "link.toml").symlink_to("../outside.toml")
+    (root / "loop.toml").symlink_to("loop.toml")
+    os.mkfifo(root / "pipe.toml")
+    with pytest.raises(GpulintError, match=re.escape(message)) as error:
+        _load(root, text)
+    assert len(str(error.value)) < 6000
+
+
+def test_extend_may_name_a_file_elsewhere_in_the_repository(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "base.toml").write_text("strict = true\n")
+    path = tmp_path / "sub" / "gpulint.toml"
+    path.write_text('extend = "../base.toml"\n')
+    assert load_config(path, within=tmp_path).strict

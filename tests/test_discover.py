@@ -116,7 +116,7 @@ def test_git_lists_tracked_and_untracked_files_but_no_ignored_ones(tmp_path: Pat
     (tmp_path / ".gitignore").write_text("ignored.py\n")
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run(["git", "-C", str(tmp_path), "add", "tracked.py"], check=True)
-    assert list_files(tmp_path, glob_pattern(["vendor"])) == [".gitignore", "tracked.py", "untracked.py"]
+    assert list_files(tmp_path, glob_pattern(("vendor",))) == [".gitignore", "tracked.py", "untracked.py"]
 
 
 def test_walking_lists_the_same_without_git(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_walking_lists_the_same_without_git(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).touch()
     (tmp_path / ".gitignore").write_text("ignored.py\nout/\n")
-    assert list_files(tmp_path, glob_pattern(["node_modules"])) == [".gitignore", "a/b.py"]
+    assert list_files(tmp_path, glob_pattern(("node_modules",))) == [".gitignore", "a/b.py"]
 
 
 def test_git_runs_no_hook_that_the_repository_brings(tmp_path: Path) -> None:
