@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
-from gpulint.facts.images import Need, cpu_word
+from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
@@ -263,6 +263,23 @@ def says_cpu(container: Container) -> bool:
     commands = own_commands(container)
     said += [word for command in commands for word in command if isinstance(word, Text) and not word.startswith("-")]
     return any(isinstance(value, Text) and cpu_word(value) for value in said) or any(_chooses_cpu(command) for command in commands)
+
+
+def has_cpu_twin(container: Container, project: Project) -> bool:
+    """Whether the project runs the same without a GPU too, as a form of its own: one of the two says by its name or file which it is."""
+    from gpulint.project.twins import is_beside
+
+    is_gpu_form = gpu_word(_form(container)) != ""
+    return any(
+        not other.requests and is_beside(container, other) and (is_gpu_form or says_cpu(other) or cpu_word(_form(other)))
+        for other in project.containers
+    )
+
+
+def _form(container: Container) -> str:
+    """The names of a container and its file, which may say for which device it is."""
+    name = str(container.name) if isinstance(container.name, Text) else ""
+    return f"{name} {container.location.path.rpartition('/')[2]}"
 
 
 def _chooses_cpu(command: tuple[Value, ...]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from posixpath import dirname
 
 from gpulint.discover import Kind
-from gpulint.model.container import ASPECTS, Container, EnvVar, GpuRequest, Role
+from gpulint.model.container import ASPECTS, Container, EnvVar, GpuRequest, Mount, Role
 from gpulint.model.image import ImageRef, join_image, parse_image
 from gpulint.model.kubernetes import read_container, read_containers
 from gpulint.model.manifest import read, value
@@ -82,7 +82,8 @@ class _Values:
         self._app_version = app_version
 
     def containers(self, root: Node) -> Iterator[Container]:
-        """One container for each mapping that holds an image or GPU resources."""
+        """One container for each mapping that holds an image or GPU resources; what the values take of the host is mounted in each."""
+        mounts = tuple(_host_paths(root))
         waiting: list[tuple[Node, Text | None, bool]] = [(root, None, True)]
         while waiting:
             node, key, is_item = waiting.pop()
@@ -92,7 +93,8 @@ class _Values:
                 image = self._image(node)
                 requests = (*_requests(node), *(resource_requests(node) if is_item else ()))
                 if image or requests:
-                    yield self._container(node, key, image, requests)
+                    container = self._container(node, key, image, requests)
+                    yield replace(container, mounts=(*container.mounts, *mounts))
                 waiting += ((each.value, each.key, False) for each in reversed(tuple(node)) if not (image and each.key == "image"))
 
     def _image(self, node: Mapping) -> ImageRef | None:
@@ -146,6 +148,21 @@ def _requests(node: Mapping) -> Iterator[GpuRequest]:
     for _, each, _ in node:
         if isinstance(each, Mapping):
             yield from resource_requests(each)
+
+
+def _host_paths(root: Node) -> Iterator[Mount]:
+    """The paths of the host in values, by whatever keys their chart mounts them: `hostPath: /dev/bus/usb`, `hostPath: {path: ...}`."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, (Mapping, Sequence)) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        waiting += [entry.value for entry in node] if isinstance(node, Mapping) else node.items
+        path = node.get("hostPath") if isinstance(node, Mapping) else None
+        source = value(path, "path") if isinstance(path, Mapping) else read(path)
+        if source is not None:
+            yield Mount(source, None, source.location)
 
 
 def _environment(node: Mapping) -> Iterator[EnvVar]:

@@ -8,7 +8,7 @@ import pytest
 
 from gpulint.project.compose import compose_containers
 from gpulint.project.tree import Tree
-from gpulint.project.twins import twin_key
+from gpulint.project.twins import bare_name, is_beside, twin_key
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,27 @@ def test_the_same(left: str, right: str, same: bool) -> None:
     first, second = compose_containers(Tree(Path(), (), {"compose.yaml": text.encode()}))
     key = twin_key(first)
     assert (key is not None and key == twin_key(second)) is same
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [("asr-gpu", "asr"), ("asr_cpu", "asr"), ("asr", "asr"), ("cuda-worker", "worker"), ("gpu", "gpu"), ("api.cpu", "api")],
+)
+def test_bare_names(name: str, bare: str) -> None:
+    assert bare_name(name) == bare
+
+
+@pytest.mark.parametrize(
+    ("files", "beside"),
+    [
+        ({"compose.yaml": "a-gpu: {build: gpu}\n  a: {build: cpu}"}, True),
+        ({"compose.gpu.yaml": "a: {build: .}", "compose.cpu.yaml": "a: {build: .}"}, True),
+        ({"one/compose.yaml": "a-gpu: {image: 'acme/a:1'}", "two/compose.yaml": "a: {image: 'acme/a:1'}"}, True),
+        ({"one/compose.yaml": "a-gpu: {image: 'acme/a:1'}", "two/compose.yaml": "a: {image: 'acme/a:2'}"}, False),
+        ({"compose.yaml": "a-gpu: {build: .}\n  b: {build: .}"}, False),
+    ],
+)
+def test_forms_of_one(files: dict[str, str], beside: bool) -> None:
+    tree = Tree(Path(), (), {path: f"services:\n  {text}\n".encode() for path, text in files.items()})
+    first, second = compose_containers(tree)
+    assert is_beside(first, second) is is_beside(second, first) is beside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_gpu, is_gpu_container
+from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_cpu_twin, has_gpu, is_gpu_container
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
@@ -21,7 +21,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     fallback = _fallback(entry, unchecked)
     if fallback is None or _is_asserted(entry) or (users and not unchecked):
         return
-    severity = _severity(entry, unchecked, project.named)
+    severity = _severity(entry, unchecked, project)
     if severity is None:
         return
     policy = project.strict and severity is Severity.NOTE
@@ -49,13 +49,14 @@ def _is_asserted(entry: EntryPoint) -> bool:
     return bool(entry.containers) and all(start.assertions for _, start in entry.containers)
 
 
-def _severity(entry: EntryPoint, users: list[Container], named: frozenset[str]) -> Severity | None:
+def _severity(entry: EntryPoint, users: list[Container], project: Project) -> Severity | None:
     """A warning where the file was named, or GPU containers alone run it; a note where a CPU twin does too, or nothing here does."""
-    if entry.path in named:
+    if entry.path in project.named:
         return Severity.WARNING
     if not users:
         return None if entry.containers else Severity.NOTE
-    return Severity.NOTE if any(_is_cpu_twin(container, users) for container, _ in entry.containers) else Severity.WARNING
+    twins = any(_is_cpu_twin(container, users) for container, _ in entry.containers)
+    return Severity.NOTE if twins or any(has_cpu_twin(user, project) for user in users) else Severity.WARNING
 
 
 def _is_cpu_twin(container: Container, users: list[Container]) -> bool:
