@@ -42,6 +42,13 @@ MAX_SECOND_OPINION = 10_000
 MAX_DIRECTIVES = 100
 """Directives before a document. The C parser compares each with all before it."""
 
+MAX_DOCUMENTS = 10_000
+"""Documents of one file: each costs a parser of its own."""
+
+MAX_VALUES = 500_000
+"""What a document may hold, by the lines and marks that values stand behind. A megabyte of real YAML has some 50,000."""
+
+_VALUE_MARKS = ("\n", ",", "[", "{")
 _MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n]*)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
@@ -112,9 +119,11 @@ def parse(source: Source, wanted: Callable[[str], bool] | None = None) -> YamlSy
     if is_json(source.path):
         text, parts = as_yaml(text), [Part(0, len(text))]
     reader = _Reader(source, text)
-    for part in parts:
+    for part in parts[:MAX_DOCUMENTS]:
         if wanted is None or wanted(text[part.start : part.end]):
             reader.read(part)
+    for part in parts[MAX_DOCUMENTS : MAX_DOCUMENTS + 1]:
+        reader.refuse(part, f"the file holds more than {MAX_DOCUMENTS:,} documents")
     return reader.syntax()
 
 
@@ -136,6 +145,9 @@ class _Reader:
 
     def read(self, part: Part) -> None:
         text = self._text[part.start : part.end]
+        if len(text) > MAX_VALUES and sum(map(text.count, _VALUE_MARKS)) > MAX_VALUES:
+            self.refuse(part, f"the document holds more than {MAX_VALUES:,} values")
+            return
         first_line = self._line_of(part.start)
         try:
             roots = self._roots(_events(text), text, first_line)
@@ -144,6 +156,11 @@ class _Reader:
             if not roots:
                 self.problems.append(explain(error, self._path, text, first_line))
         self.documents.extend([Document(root, self._location(text, first_line)) for root in roots])
+
+    def refuse(self, part: Part, message: str) -> None:
+        """Note why a part is not read."""
+        line = self._line_of(part.start)
+        self.problems.append(SyntaxProblem(message, Location(self._path, line, 1, line, 1)))
 
     def _line_of(self, offset: int) -> int:
         """The line of an offset. The offsets asked for grow, so that each line is counted once."""

@@ -142,3 +142,17 @@ def test_json_too(name: str) -> None:
 def test_templates_too(name: str) -> None:
     check_growth(parse_template, TEMPLATES[name])
     check_growth(lambda file: is_template(file.text), TEMPLATES[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a: 1\n---\n" * 10_001, 20_001, "the file holds more than 10,000 documents"),
+        ("a: 1\n---\na: [" + "a," * 500_001 + "]\n", 2, "the document holds more than 500,000 values"),
+    ],
+)
+def test_a_file_of_more_than_anyone_writes_is_read_to_a_bound(text: str, line: int, message: str) -> None:
+    syntax = parse(source(text))
+    (problem,) = syntax.problems
+    assert (problem.message, problem.location.line) == (message, line)
+    assert syntax.documents
