@@ -75,7 +75,9 @@ class ImageRef:
 
     @property
     def shown(self) -> str:
-        """The reference for a message, an unknown part as it is written."""
+        """The reference for a message, an unknown part as it is written; a word that may bring its own tag is shown once."""
+        if isinstance(self.name, Unknown) and isinstance(self.tag, Unknown) and self.tag.raw == self.name.raw:
+            return self.name.raw
         tag = "" if self.tag is None else f":{as_written(self.tag)}"
         return f"{as_written(self.name)}{tag}" if self.digest is None else f"{as_written(self.name)}{tag}@{as_written(self.digest)}"
 

@@ -43,6 +43,10 @@ class Places:
         self._folder = working_directory
         self._mapped = mapped
 
+    def within(self, folder: str) -> Places:
+        """The same with another working directory, which may be given relative to this one."""
+        return Places(self.files, normpath(join(self._folder or "/", folder)), self._mapped)
+
     def find(self, target: Text, form: str, launcher: str = "") -> Entry | None:
         """The entry module, the function in it that is named, and the folders for its imports; None where the link is not certain."""
         if form == "script":

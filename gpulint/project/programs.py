@@ -289,7 +289,7 @@ class _Path:
             entry=entry,
             fallbacks=self._fallbacks(entry),
             assertions=tuple(dict.fromkeys(self._assertions(entry))),
-            raising=tuple(dict.fromkeys(self._raising())),
+            raising=tuple(dict.fromkeys(self._raisings(Gate.RUNS))),
             trains="trains" in signs,
             serves="serves" in signs or self._handled,
             device_defaults=tuple(dict.fromkeys(self._device_defaults())),
@@ -300,12 +300,14 @@ class _Path:
     def _fallbacks(self, entry: Location | None) -> tuple[Fallback, ...]:
         """A return ends the program where it started, and is a fallback elsewhere; a library that is told to use the CPU falls nowhere.
 
-        Of a library's defaults the first one stands for all.
+        Of a library's defaults the first one stands for all. Where the start itself may end without a GPU, by the code's own choice of a
+        device, only what certainly runs is a fallback: what a later request may meet, it may never meet.
         """
         on_cpu = {framework for _, scope, reach in self._scopes if reach.gate is Gate.RUNS for framework in scope.on_cpu}
         if "*" in on_cpu:
             return ()
-        reached = (scope for _, scope, reach in self._scopes if reach.gate is not Gate.NEVER)
+        least = Gate.RUNS if self._may_end_at_start() else Gate.MAY
+        reached = (scope for _, scope, reach in self._scopes if reach.gate >= least)
         found = dict.fromkeys(
             fallback
             for scope in reached
@@ -316,6 +318,9 @@ class _Path:
         defaults = {fallback.framework: fallback for fallback in reversed(found) if fallback.kind is FallbackKind.DEFAULT}
         return (*(fallback for fallback in found if fallback.kind is not FallbackKind.DEFAULT), *reversed(defaults.values()))
 
+    def _may_end_at_start(self) -> bool:
+        return next(self._raisings(Gate.MAY), None) is not None
+
     def _assertions(self, entry: Location | None) -> Iterator[Assertion]:
         for _, scope, reach in self._scopes:
             if reach.starting and reach.free and reach.gate is not Gate.NEVER:
@@ -323,11 +328,12 @@ class _Path:
                     if assertion.kind is not AssertionKind.RETURN or scope.location == entry:
                         yield assertion._replace(gate=min(assertion.gate, reach.gate))
 
-    def _raising(self) -> Iterator[Raising]:
-        """What certainly raises; of a function of the repository its own scope tells, whatever its name says."""
+    def _raisings(self, least: Gate) -> Iterator[Raising]:
+        """What raises as the program starts, as surely as that at least; of a function of the repository its own scope tells, whatever
+        its name says."""
         for module, scope, reach in self._scopes:
             for raising in scope.raising:
-                if reach == _START and raising.gate is Gate.RUNS and self._names.find(module, raising.name) is None:
+                if reach == _START and raising.gate >= least and self._names.find(module, raising.name) is None:
                     yield raising
 
     def _device_defaults(self) -> Iterator[DeviceDefault]:

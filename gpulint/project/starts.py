@@ -158,12 +158,17 @@ class _Follower:
         self._follow_script(script.commands, arguments, errexit or _has_errexit(source.line(1).split()), depth)
 
     def _follow_script(self, commands: Sequence[SimpleCommand], positional: Words, errexit: bool, depth: int) -> None:
-        """Follow a script's commands; `"$@"` in them stands for the words behind the script's own."""
+        """Follow a script's commands; `"$@"` in them stands for the words behind the script's own, and `cd` holds to the script's end."""
         self._note_checks(commands, errexit, self._fails)
+        before = self._places
         for command in commands:
             words = _with_positional(command.words, positional)
-            if words and depth < _DEEPEST and "substitution" not in command.block:
+            folder = _entered(command)
+            if folder is not None:
+                self._places = self._places.within(folder)
+            elif words and depth < _DEEPEST and "substitution" not in command.block:
                 self._follow_command(words, depth + 1)
+        self._places = before
 
     def _note_checks(self, commands: Sequence[SimpleCommand], errexit: bool, fails: Callable[[SimpleCommand], bool]) -> None:
         checks = read_checks(commands, fails, errexit)
@@ -179,6 +184,14 @@ class _Follower:
         found = self._places.find(target, launch.form)
         program = read_program(self._places.files, *found) if found else None
         return program is not None and program.raises_without_cuda and not program.trains and not program.serves
+
+
+def _entered(command: SimpleCommand) -> Text | None:
+    """The folder that a command enters for those behind it, where it certainly does."""
+    words = command.words
+    certain = all(block in ("script", "group") for block in command.block)
+    is_cd = len(words) == 2 and isinstance(words[0], Text) and words[0] == "cd"
+    return words[1] if certain and is_cd and isinstance(words[1], Text) else None
 
 
 def _with_positional(words: Words, positional: Words) -> Words:

@@ -144,3 +144,8 @@ def optional(written: str | None) -> Value | None:
 def test_a_tag_of_its_own_key_keeps_its_place() -> None:
     tag = join_image(text("team/app", line=1), text("1.0", line=2)).tag
     assert isinstance(tag, Text) and tag.location.line == 2
+
+
+@pytest.mark.parametrize("raw", ["$IMAGE", "team/$NAME", "app:1.${PATCH}-cuda", "$REGISTRY/app:1.0", "app@${DIGEST}"])
+def test_an_unknown_reference_is_shown_as_it_is_written(raw: str) -> None:
+    assert parse_image(unknown(raw)).shown == raw

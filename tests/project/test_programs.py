@@ -440,6 +440,24 @@ def test_commands_and_tasks_assert() -> None:
     assert not found.raises_without_cuda
 
 
+def test_a_request_meets_no_fallback_where_the_start_may_end() -> None:
+    serve = """
+        import torch
+        from fastapi import FastAPI
+        from settings import use_cpu
+        {start}
+        app = FastAPI()
+
+        @app.post("/run")
+        def run(text):
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+            return model.to(device)(text)
+    """
+    assert program({"serve.py": serve.format(start="limit = None")}, "serve.py", "app")[0].fallbacks
+    start = "limit = None if use_cpu else torch.cuda.mem_get_info()"
+    assert not program({"serve.py": serve.format(start=start)}, "serve.py", "app")[0].fallbacks
+
+
 def test_request_handlers_fall_back() -> None:
     code = f'import torch\nfrom flask import Flask\n\napp = Flask(__name__)\n\n@app.route("/")\ndef run():\n    {CHOICE}\n'
     assert len(met({"fit.py": code}, function="app")["fallbacks"]) == 1

@@ -162,6 +162,24 @@ def test_the_image_maps_modules_and_roots_follow() -> None:
     assert link.roots[0] == "src"
 
 
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("cd /opt/kit\npython train.py\n", True),
+        ("HERE=/opt/kit\ncd $HERE/ && exec python train.py $*\n", True),
+        ("cd kit; python train.py\n", True),
+        ("(cd /opt/kit && ls)\npython train.py\n", False),
+        ("enter() { cd /opt/kit; }\npython train.py\n", False),
+        ('cd "$ELSEWHERE"\npython train.py\n', False),
+    ],
+)
+def test_a_script_enters_a_folder(script: str, found: bool) -> None:
+    mapping = {"/opt/start.sh": "start.sh", "/opt/kit/train.py": "kit/train.py"}
+    files = {"start.sh": script, "kit/train.py": "import torch\n", "other/train.py": "import torch\n"}
+    programs = start("bash /opt/start.sh", files, working_directory="/opt", mapped=mapping.get).programs
+    assert [link.path for link in programs] == ["kit/train.py"] * found
+
+
 def test_variables_of_the_container() -> None:
     place = Location("compose.yaml", 1, 1, 1, 2)
     (link,) = start('sh -c "python $SCRIPT"', variables={"SCRIPT": Text("fit.py", place)}).programs
