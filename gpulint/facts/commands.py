@@ -180,8 +180,18 @@ def plain_tool(command: Sequence[str]) -> str:
 
 
 def _plain_sub_command(name: str, arguments: Sequence[str]) -> bool:
+    return _has_sub_command("plain_sub_commands", name, arguments)
+
+
+def _has_sub_command(rows: str, name: str, arguments: Sequence[str]) -> bool:
     first = next((word for word in arguments if not word.startswith("-")), "")
-    return any(row["tool"] == name and first in row["words"] for row in table("commands")["plain_sub_commands"])
+    return any(row["tool"] == name and first in row["words"] for row in table("commands")[rows])
+
+
+def fetches_sources(command: Sequence[str]) -> bool:
+    """Whether the command fetches source code from elsewhere, as `git clone` does."""
+    start = program_index(command)
+    return start < len(command) and _has_sub_command("source_fetchers", program_name(command[start]), command[start + 1 :])
 
 
 def _plain_argument(name: str, arguments: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpulint.facts.commands import gpu_argument, gpu_program, launched, program_name
+from gpulint.facts.commands import fetches_sources, gpu_argument, gpu_program, launched, program_name
 from gpulint.facts.images import Need
 from gpulint.facts.packages import compiles_at_run_time, package_facts
 from gpulint.facts.workloads import infrastructure
@@ -128,16 +128,28 @@ def is_base_of_others(stage: Stage, project: Project) -> bool:
 
 
 def compiles_gpu_code(stage: Stage, project: Project) -> bool:
-    """Whether the program compiles GPU code when it runs: by its packages, its command, or the files of its build context."""
+    """Whether the program compiles GPU code when it runs: by its packages, its command, or the files of its build context. It may where the
+    image holds nothing but code that is fetched from elsewhere."""
     packages = (package.name for each in stage.chain() for install in each.installs for package in install.packages)
     command = _words((*(stage.entrypoint or ()), *(stage.command or ())))
     if any(map(compiles_at_run_time, packages)) or any(compiles_at_run_time(word) for word in command if word):
+        return True
+    if _is_all_from_elsewhere(stage):
         return True
     dockerfile = project.dockerfile(stage.path)
     folders = {recipe.context for recipe in project.builds.recipes if recipe.dockerfile == stage.path}
     if not folders and dockerfile is not None:
         folders = {likely_context(dockerfile, project.tree)}
     return any(shows_compilation(folder, project.tree) for folder in folders)
+
+
+def _is_all_from_elsewhere(stage: Stage) -> bool:
+    """Whether the build fetches source code, and takes none from its context: what that code needs is not known here."""
+    stages = list(stage.chain())
+    if any(copy.from_ is None for each in stages for copy in each.copies):
+        return False
+    commands = (command for each in stages for run in each.runs for command in run.script.commands)
+    return any(fetches_sources([as_written(word) for word in command.words]) for command in commands)
 
 
 def is_file_export(stage: Stage, project: Project) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from gpulint.facts.commands import (
     cpu_argument,
     cpu_variable,
+    fetches_sources,
     gpu_argument,
     gpu_program,
     gpu_variable,
@@ -395,3 +396,18 @@ def test_any_script_is_read_without_harm(script: str) -> None:
     list(simple_commands(script))
     plain_tool(["sh", "-c", script])
     gpu_argument(["sh", "-c", script])
+
+
+@pytest.mark.parametrize(
+    ("command", "fetches"),
+    [
+        ("git clone --depth 1 https://git.acme.example/a.git", True),
+        ("sudo git -q clone https://git.acme.example/a.git", True),
+        ("svn co https://svn.acme.example/a", True),
+        ("git status", False),
+        ("pip install a", False),
+        ("", False),
+    ],
+)
+def test_what_fetches_sources(command: str, fetches: bool) -> None:
+    assert fetches_sources(shlex.split(command)) is fetches
