@@ -454,6 +454,8 @@ def _length() -> Iterator[tuple[str, str]]:
         "compose.yaml",
         "services:\n" + "".join(f"  s{at}:\n    image: {IMAGE}\n    command: python --device cuda\n" for at in range(SERVICES)),
     )
+    yield "script/run.sh", SCRIPT * 5_000
+    yield "script/Makefile", MAKEFILE * 5_000
     yield "lines/Dockerfile", DOCKERFILE + "RUN echo cuda\n" * 100_000
     strings = '"a", ' * 100_000
     yield "columns/Dockerfile", f"{DOCKERFILE}RUN {'x' * 1_000_000}\nENV A={'b' * 1_000_000}\nCMD [{strings}]\n"

@@ -117,6 +117,12 @@ def test_a_file_that_cannot_be_read_says_so(run: Run, path: str) -> None:
     assert [f"{line.partition('GPU002')[1]}" for line in findings(run, f"encodings/utf-16/{path}:")] == ["GPU002"]
 
 
+@pytest.mark.parametrize("path", ["run.sh", "Makefile"])
+def test_a_script_longer_than_anyone_writes_says_so(run: Run, path: str) -> None:
+    (finding,) = findings(run, f"length/script/{path}:")
+    assert re.search(r"GPU002 this file has \d+ KiB, over the limit of 256 KiB for a script", finding)
+
+
 @pytest.mark.parametrize("form", ["bom", "crlf", "latin-1", "surrogates", "other-breaks"])
 def test_a_file_in_another_encoding_is_read_right(run: Run, form: str) -> None:
     (finding,) = findings(run, f"encodings/{form}/pod.yaml:")

@@ -36,6 +36,7 @@ _LIST_KEYWORDS = frozenset({"ADD", "COPY", "EXPOSE", "FROM", "VOLUME"})
 _DIRECTIVE = re.compile(r"([a-zA-Z][a-zA-Z0-9]*)[\t\f\r ]*=(.+)")
 _DIRECTIVES = ("syntax", "escape", "check")
 _BUILDKIT_FRONTEND = re.compile(r"(?:.*/)?dockerfile(?:-upstream)?(?:[:@].*)?")
+_LONGEST_FILE = 2 * 1024 * 1024
 _LONGEST_LINE = 65_535  # bytes that BuildKit's scanner holds
 _MOST_PROBLEMS = 50  # a file with more is something else than a Dockerfile
 
@@ -135,6 +136,9 @@ def parse(source: Source) -> DockerfileSyntax:
     be cut; a heredoc without an end leaves nothing behind it to read. A file for another frontend (`# syntax=`) has no problems,
     since that frontend alone knows its language.
     """
+    if len(source.text) > _LONGEST_FILE:
+        place = Location(source.path, 1, 1, 1, 1)
+        return DockerfileSyntax((), {}, (SyntaxProblem(f"The file is longer than {_LONGEST_FILE // 1024 // 1024} MiB.", place),))
     return _Reader(source).read()
 
 

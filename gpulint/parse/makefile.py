@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpulint.parse.justfile import is_justfile, read_justfile
 from gpulint.parse.recipe import Recipe, logical_lines, one_script
-from gpulint.parse.shell import Script
+from gpulint.parse.shell import LONGEST_SCRIPT, Script
 from gpulint.parse.shell import parse as parse_script
 from gpulint.parse.shell_syntax import joined
 from gpulint.source import Location, Piece, Source, Text
@@ -38,7 +38,9 @@ _PREFIX = re.compile(r"[\s@+-]*")
 
 
 def parse(source: Source) -> tuple[Recipe, ...]:
-    """The recipes of a Makefile or, by its name, of a justfile, in file order. Never raises."""
+    """The recipes of a Makefile or, by its name, of a justfile, in file order; none of one longer than any script. Never raises."""
+    if len(source.text) > LONGEST_SCRIPT:
+        return ()
     return read_justfile(source) if is_justfile(source.path) else tuple(_Reader(source).recipes())
 
 

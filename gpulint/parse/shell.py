@@ -69,6 +69,10 @@ class Script:
     error_location: Location | None = None
 
 
+LONGEST_SCRIPT = 256 * 1024
+"""How many characters of a script are read: nobody writes one as long by hand."""
+
+
 def parse(text: Text, variables: Mapping[str, Value] | None = None, holes: Sequence[tuple[int, int]] = ()) -> Script:
     """Read a script, or a piece of one such as a RUN line.
 
@@ -76,6 +80,8 @@ def parse(text: Text, variables: Mapping[str, Value] | None = None, holes: Seque
     that another tool fills in before the shell reads it, such as `${{ ... }}` of a workflow; they are unknown, in quotes too. Never
     raises; what cannot be read ends the script there, with `error` saying why.
     """
+    if len(text) > LONGEST_SCRIPT:
+        return Script((), f"the script is longer than {LONGEST_SCRIPT // 1024} KiB", text.location)
     names = Names()
     reader = Reader(text, _with_holes(text, holes), names)
     error, place = "", None

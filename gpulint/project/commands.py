@@ -10,6 +10,7 @@ from gpulint.discover import Kind
 from gpulint.model.command import CommandLines, ComposeCall, ImageBuild, read_commands
 from gpulint.model.container import Container
 from gpulint.model.script import read_script, with_inner_scripts
+from gpulint.parse.shell import LONGEST_SCRIPT
 from gpulint.project.tree import Tree
 from gpulint.source import Source, Text
 
@@ -35,7 +36,9 @@ def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
     source, kind = tree.source(path), tree.kind(path)
     if source is None:
         return
-    if kind is Kind.SHELL:
+    if kind in (Kind.SHELL, Kind.MAKEFILE) and len(source.text) > LONGEST_SCRIPT:
+        tree.unreadable[path] = f"has {len(source.text) // 1024} KiB, over the limit of {LONGEST_SCRIPT // 1024} KiB for a script"
+    elif kind is Kind.SHELL:
         yield read_commands(read_script(source.cut(0, len(source.text)), {}))
     elif kind is Kind.MAKEFILE:
         yield from _of_makefile(source)

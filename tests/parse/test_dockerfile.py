@@ -280,3 +280,8 @@ def test_time_grows_with_the_input_alone(unit: str) -> None:
     for before in ("", "FROM a\nRUN ", "FROM a\nRUN <<A ", "FROM a\nENV A=", "FROM a\nCMD ["):
         syntax = read(before + repeated)
         assert all(list(texts_of(instruction)) for instruction in syntax.instructions)
+
+
+def test_a_file_longer_than_anyone_writes_is_a_problem() -> None:
+    syntax = parse(Source("Dockerfile", b"FROM a\n" + b"# \n" * 700_000))
+    assert [problem.message for problem in syntax.problems] == ["The file is longer than 2 MiB."]

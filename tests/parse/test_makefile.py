@@ -180,3 +180,7 @@ def test_hostile_input_is_read_in_bounded_time(text: str, path: str) -> None:
     parse(Source(path, text.encode()))
     parse(Source(path, ("{{" * 20_000 + ":\n " + "{{a" * 20_000).encode()))
     assert time.process_time() - begin < 20
+
+
+def test_a_file_longer_than_any_script_is_not_read() -> None:
+    assert parse(Source("Makefile", b"all:\n\tdocker run a\n" + b"# \n" * 100_000)) == ()

@@ -423,3 +423,9 @@ def test_split_keeps_places() -> None:
 )
 def test_expand(text: str, expected: str) -> None:
     assert shown(expand(whole(text), {"X": whole("1")})) == expected
+
+
+def test_a_text_longer_than_any_script_is_not_read() -> None:
+    text = "docker run a\n" + "# \n" * 100_000
+    script = parse(Source("run.sh", text.encode()).cut(0, len(text)))
+    assert (script.commands, script.error) == ((), "the script is longer than 256 KiB")
