@@ -244,7 +244,7 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
         place = program.raising[0].location if program.raising else program.assertions[0].location
         yield Evidence(Strength.STRONG, Origin.PROGRAM, place, f"its program {program.path} fails without CUDA")
     elif program.prefers_cuda and (program.trains or program.serves):
-        strength = Strength.TRAINING if program.trains else Strength.SUPPORTING
+        strength = Strength.TRAINING if program.trains and not program.on_cpu else Strength.SUPPORTING
         verb = "trains" if program.trains else "serves"
         yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
 

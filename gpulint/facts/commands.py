@@ -356,7 +356,7 @@ def _count(value: str | None) -> bool | None:
 def _means_device(value: str | None) -> bool | None:
     if value is None:
         return None
-    return False if re.fullmatch(r"cpu(?::\d+)?|CPUExecutionProvider", value) else True if _any_match("gpu_values", value) else None
+    return False if _any_match("cpu_values", value) else True if _any_match("gpu_values", value) else None
 
 
 def _value_anywhere(value: str | None) -> bool | None:

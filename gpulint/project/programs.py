@@ -56,8 +56,9 @@ class Program:
 
     `path` is the entry module. `entry` is the name of the function that main or the server starts with, in its `def`; None where the
     module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
-    `raising` holds only what certainly runs. `device_defaults` are the settings whose default is the CPU. `imports` are the top-level
-    packages that the modules on the path import, and `modules` those modules.
+    `raising` holds only what certainly runs. `on_cpu` are the frameworks that it certainly tells to use the CPU. `device_defaults` are
+    the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules` those
+    modules.
     """
 
     path: str
@@ -67,6 +68,7 @@ class Program:
     raising: tuple[Raising, ...]
     trains: bool
     serves: bool
+    on_cpu: frozenset[str]
     device_defaults: tuple[DeviceDefault, ...]
     imports: frozenset[str]
     modules: tuple[str, ...]
@@ -292,6 +294,7 @@ class _Path:
             raising=tuple(dict.fromkeys(self._raisings(Gate.RUNS))),
             trains="trains" in signs,
             serves="serves" in signs or self._handled,
+            on_cpu=self._on_cpu(),
             device_defaults=tuple(dict.fromkeys(self._device_defaults())),
             imports=frozenset(packages),
             modules=tuple(self._modules),
@@ -303,7 +306,7 @@ class _Path:
         Of a library's defaults the first one stands for all. Where the start itself may end without a GPU, by the code's own choice of a
         device, only what certainly runs is a fallback: what a later request may meet, it may never meet.
         """
-        on_cpu = {framework for _, scope, reach in self._scopes if reach.gate is Gate.RUNS for framework in scope.on_cpu}
+        on_cpu = self._on_cpu()
         if "*" in on_cpu:
             return ()
         least = Gate.RUNS if self._may_end_at_start() else Gate.MAY
@@ -317,6 +320,9 @@ class _Path:
         )
         defaults = {fallback.framework: fallback for fallback in reversed(found) if fallback.kind is FallbackKind.DEFAULT}
         return (*(fallback for fallback in found if fallback.kind is not FallbackKind.DEFAULT), *reversed(defaults.values()))
+
+    def _on_cpu(self) -> frozenset[str]:
+        return frozenset(name for _, scope, reach in self._scopes if reach.gate is Gate.RUNS for name in scope.on_cpu)
 
     def _may_end_at_start(self) -> bool:
         return next(self._raisings(Gate.MAY), None) is not None

@@ -239,6 +239,7 @@ def test_arguments_that_do_not_turn_the_gpu_on(command: str) -> None:
         "serve -ngl 0",
         "serve --use-gpu=false",
         "train device=cpu",
+        "train --backend gloo",
         "serve --gpu -1",
     ],
 )

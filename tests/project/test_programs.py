@@ -343,6 +343,16 @@ def test_a_library_that_is_told_to_use_the_cpu_falls_nowhere() -> None:
     assert met({"fit.py": 'import os\nos.environ["JAX_PLATFORMS"] = "cpu"\nimport jax\njax.jit(f)\n'})["fallbacks"] == []
 
 
+@pytest.mark.parametrize(
+    ("backend", "on_cpu"),
+    [('"gloo"', True), ('backend="gloo"', True), ('"nccl"', False), ('"nccl" if torch.cuda.is_available() else "gloo"', False)],
+)
+def test_a_program_whose_processes_meet_on_the_cpu(backend: str, on_cpu: bool) -> None:
+    found, _ = program({"fit.py": f"import torch\nimport torch.distributed as dist\ndist.init_process_group({backend})\n{CHOICE}\n"})
+    assert found.fallbacks
+    assert bool(found.on_cpu) is on_cpu
+
+
 def test_a_program_that_hides_the_gpus_from_itself_falls_nowhere() -> None:
     assert met({"fit.py": f'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = ""\nimport torch\n{CHOICE}\n'})["fallbacks"] == []
 
