@@ -17,9 +17,9 @@ def main() -> None:
         sys.stderr.write("gpulint: the current folder is not there any more\n")
         sys.exit(2)
     sys.path[:] = [entry for entry in sys.path if entry not in ("", here)]
+    gc.disable()  # a run is short, and what it makes lives to its end: looking for garbage costs a fifth of it
     from gpulint.cli import cli
 
-    gc.disable()  # a run is short, and what it makes lives to its end: looking for garbage costs a fifth of it
     cli(prog_name="gpulint")
 
 

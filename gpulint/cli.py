@@ -156,7 +156,7 @@ def _configured(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
     if options.get("strict"):
         changes["strict"] = True
     if options.get("machine"):
-        changes["machines"] = replace(config.machines, **dict(machine_option(fact) for fact in options["machine"]))
+        changes["machines"] = config.machines._replace(**dict(machine_option(fact) for fact in options["machine"]))
     _say(notice)
     return replace(config, **changes)
 

@@ -273,10 +273,8 @@ def _count(value: Any) -> int:
 
 
 def _matching(pattern: str, meaning: str) -> Callable[[Any], str]:
-    expression = re.compile(pattern)
-
     def read(value: Any) -> str:
-        if not expression.fullmatch(_text(value)):
+        if not re.fullmatch(pattern, _text(value)):
             raise ValueError(f"must be {meaning}")
         return str(value)
 

@@ -10,7 +10,6 @@ import enum
 import os
 import re
 import stat
-import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -182,7 +181,7 @@ def _kind_in_chart(path: str, charts: tuple[str, ...]) -> Kind | None:
 
 def list_files(root: Path, excluded: re.Pattern[str] | None) -> list[str]:
     """The paths of the files below the root, relative to it with `/`, sorted, without those that `excluded` matches."""
-    listed = _listed_by_git(root)
+    listed = _listed_by_git(root) if _is_in_work_tree(root) else None
     paths = list(_walked(root, excluded)) if listed is None else _inside(root, listed)
     return sorted(path for path in paths if not (excluded and excluded.search(path)))
 
@@ -192,7 +191,14 @@ _GIT_ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPT
 """What keeps a repository from having git run a program of its own: as a monitor, or to fetch an object that is missing."""
 
 
+def _is_in_work_tree(root: Path) -> bool:
+    """Whether git may know the root: asking it costs a process."""
+    return "GIT_DIR" in os.environ or any(os.path.lexists(folder / ".git") for folder in (root, *root.resolve().parents))
+
+
 def _listed_by_git(root: Path) -> set[str] | None:
+    import subprocess
+
     settings = (word for setting in _GIT_SETTINGS for word in ("-c", setting))
     command = ["git", *settings, "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     environment = {**os.environ, **_GIT_ENVIRONMENT}

@@ -10,19 +10,21 @@ import enum
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
-from gpulint.model.container import Container, Dialect, RequestKind, RequestState, Role
 from gpulint.project import Project
 from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
 from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value, as_written
+
+if TYPE_CHECKING:
+    from gpulint.model.container import Container
 
 _DEVELOPERS = re.compile(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
@@ -62,13 +64,9 @@ def asks_for_accelerator(container: Container) -> bool:
 
 def has_gpu(container: Container) -> bool:
     """Whether the container itself asks for a GPU in a way that counts. A RuntimeClass is its pod's, and says nothing of one of several."""
-    shared = container.dialect is Dialect.KUBERNETES and any(sibling.role is Role.MAIN for sibling in container.siblings)
-    return any(
-        request.state in (RequestState.ASKED, RequestState.OPTIONAL, RequestState.BROKEN)
-        and is_gpu_vendor(request.vendor)
-        and not (shared and request.kind is RequestKind.RUNTIME)
-        for request in container.requests
-    )
+    shared = container.is_in_pod and any(sibling.is_main for sibling in container.siblings)
+    own = (request for request in container.requests if not (shared and request.is_of_pod))
+    return any(request.is_meant and is_gpu_vendor(request.vendor) for request in own)
 
 
 @lru_cache(maxsize=10_000)
@@ -87,7 +85,7 @@ def is_gpu_container(container: Container, project: Project) -> bool:
 
 def asserts_gpu_beside(container: Container) -> bool:
     """Whether an init container of its pod asks for the GPU first: it runs a GPU tool, which fails without one."""
-    others = (sibling for sibling in container.siblings if sibling.role is Role.INIT)
+    others = (sibling for sibling in container.siblings if sibling.is_init)
     return any(gpu_program(_words(command)) for other in others for command in own_commands(other))
 
 
@@ -115,7 +113,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
     """Whether a missing request is no fault here, whatever the evidence says."""
     return (
         "gpu" in container.open
-        or container.role is not Role.MAIN
+        or not container.is_main
         or project.machines.default_runtime == "nvidia"
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
@@ -205,7 +203,7 @@ def _of_environment(container: Container) -> Iterator[Evidence]:
 def _of_placement(container: Container) -> Iterator[Evidence]:
     """What the pod's selector, affinity and tolerations say; it counts once for the pod, at its first main container."""
     pod = container.pod
-    if pod is None or any(sibling.role is Role.MAIN and sibling.location < container.location for sibling in container.siblings):
+    if pod is None or any(sibling.is_main and sibling.location < container.location for sibling in container.siblings):
         return
     for label in pod.labels:
         values: list[str | None] = [str(value) for value in label.values if isinstance(value, Text)]
@@ -232,8 +230,8 @@ def _of_image(container: Container, project: Project) -> Iterator[Evidence]:
         return
     if facts.need is Need.CERTAIN:
         yield Evidence(Strength.STRONG, Origin.IMAGE, image.location, f"its image {image.shown} needs a GPU")
-    elif facts.tag_word and facts.need is not Need.NONE:
-        yield Evidence(Strength.STRONG, Origin.IMAGE, image.location, f"its image {image.shown} says {facts.tag_word}")
+    elif facts.need is not Need.NONE and image.tag_word:
+        yield Evidence(Strength.STRONG, Origin.IMAGE, image.location, f"its image {image.shown} says {image.tag_word}")
 
 
 def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
@@ -252,7 +250,7 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
 def _is_in_ci(container: Container) -> bool:
     """Whether a CI job runs the container. Most jobs build and test a GPU image on runners that have no GPU, and are right to; what brings
     the GPU to the others stands in the runner's own settings."""
-    return container.dialect is Dialect.CI or (container.command is not None and container.command.context in CI_CONTEXTS)
+    return container.is_ci_job or (container.command is not None and container.command.context in CI_CONTEXTS)
 
 
 def says_cpu(container: Container) -> bool:

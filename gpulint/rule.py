@@ -65,7 +65,7 @@ class Problem(NamedTuple):
     related: tuple[Related, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule(Generic[Node]):
     """One rule: who it is, which nodes of the model it looks at, and how."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpulint.facts import Row, table, words
 from gpulint.facts.frameworks import system_cuda
@@ -23,23 +22,21 @@ class Need(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
-class ImageFacts:
+class ImageFacts(NamedTuple):
     """What is known of an image.
 
     `vendor` is whose GPU it is made for: nvidia, jetson, amd, intel, habana, google, aws; "cpu" where it is a build without GPU code;
-    "" where the image is made for none. `listed` says that a row of the facts names it; `tag_word` is the word of the tag that says
-    GPU. `cuda` is the CUDA inside ("12.4" or "12.4.1"), `cudnn` whether the system's cuDNN is inside, `nvcc` and `c_compiler` whether
-    these compilers are; None where not known. `flavour` is base, runtime, devel, or "devel-like" for an image that has nvcc and
-    no smaller twin; `runtime_tag` is the tag of the runtime twin of a devel image. `minimal` says what a minimal base lacks a GPU's
-    libraries for: musl, distroless, scratch or busybox. `capabilities` are the driver capabilities it wants beyond compute and utility,
-    `sets_visible_devices` whether it sets NVIDIA_VISIBLE_DEVICES, `driver_capabilities` what it sets NVIDIA_DRIVER_CAPABILITIES to.
+    "" where the image is made for none. `listed` says that a row of the facts names it. `cuda` is the CUDA inside ("12.4" or "12.4.1"),
+    `cudnn` whether the system's cuDNN is inside, `nvcc` and `c_compiler` whether these compilers are; None where not known. `flavour` is
+    base, runtime, devel, or "devel-like" for an image that has nvcc and no smaller twin; `runtime_tag` is the tag of the runtime twin
+    of a devel image. `minimal` says what a minimal base lacks a GPU's libraries for: musl, distroless, scratch or busybox.
+    `capabilities` are the driver capabilities it wants beyond compute and utility, `sets_visible_devices` whether it sets
+    NVIDIA_VISIBLE_DEVICES, `driver_capabilities` what it sets NVIDIA_DRIVER_CAPABILITIES to.
     """
 
     vendor: str = ""
     need: Need = Need.UNKNOWN
     listed: bool = False
-    tag_word: str = ""
     carries_cuda: bool | None = None
     cuda: str | None = None
     cudnn: bool | None = None
@@ -88,9 +85,7 @@ def image_facts(repository: str, tag: str | None) -> ImageFacts:
     """What is known of an image by its normalised name and its tag (None where it has none)."""
     row = _row(repository)
     facts = _from_row(row, repository, tag or "latest") if row else _from_words(repository, tag or "")
-    word = "" if cpu_word(tag or "") else gpu_word(tag or "")
-    minimal = facts.minimal or _minimal_by_tag(tag or "")
-    return replace(facts, tag_word=word, minimal=minimal)
+    return facts._replace(minimal=facts.minimal or _minimal_by_tag(tag or ""))
 
 
 @cache
@@ -215,6 +210,11 @@ def glibc(repository: str, tag: str | None) -> str | None:
 def _minimal_by_tag(tag: str) -> str:
     rows = table("images")["minimal_tags"]
     return next((row["minimal"] for row in rows if re.search(row["pattern"], tag)), "")
+
+
+def gpu_tag_word(tag: str) -> str:
+    """The word of a tag that says GPU, "" if none does or another word says CPU: `cuda-cpu`."""
+    return "" if cpu_word(tag) else gpu_word(tag)
 
 
 def gpu_word(text: str) -> str:

@@ -88,7 +88,7 @@ def infrastructure(name: str, namespace: str, image_repository: str, kind: str) 
     """
     return (
         kind in words("workloads", "infrastructure_kinds")
-        or any(re.fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"])
+        or (namespace != "" and any(re.fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"]))
         or _infrastructure_name(name.lower())
         or any(_matches(row, image_repository) for row in table("workloads")["infrastructure_images"])
     )

@@ -9,7 +9,8 @@ from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from gpulint.model.command import CommandLines
-from gpulint.model.container import Container, EnvVar
+from gpulint.model.container import Container
+from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import Script
 from gpulint.parse.shell_expand import Chunk, assembled
 from gpulint.parse.yaml import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from gpulint.facts.commands import program_index
 from gpulint.facts.docker_cli import Program, appends_words, flags, names_image, program, sub_command
-from gpulint.model.container import Command, Container, Dialect, EnvVar
+from gpulint.model.container import Command, Container, Dialect
 from gpulint.model.image import parse_image
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import runtime_request
 from gpulint.model.run_options import RunOptions, environment_variable
+from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import Redirect, Script, SimpleCommand, UnknownWord, parse
 from gpulint.source import Location, Text, Unknown, Value
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from itertools import chain
 
 from gpulint.model.compose_requests import service_requests
-from gpulint.model.container import ASPECTS, Build, Container, Dialect, EnvVar, GpuRequest, Mount, Service, SharedMemory
+from gpulint.model.container import ASPECTS, Build, Container, Dialect, GpuRequest, Mount, Service, SharedMemory
 from gpulint.model.image import parse_image
 from gpulint.model.interpolation import Variables
 from gpulint.model.requests import device_requests, runtime_request, variable_requests
 from gpulint.model.service import RawService, is_null, tag_of
+from gpulint.model.variable import EnvVar
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.source import Text, Unknown, Value
 

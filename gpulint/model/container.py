@@ -10,6 +10,7 @@ from gpulint.source import Location, Text, Value
 
 if TYPE_CHECKING:
     from gpulint.model.image import ImageRef
+    from gpulint.model.variable import EnvVar
 
 
 ASPECTS = frozenset({"gpu", "shm", "env", "command", "image", "toleration", "runtime-class"})
@@ -92,12 +93,25 @@ class GpuRequest:
     request: Value | None = None
     faults: tuple[RequestFault, ...] = ()
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether it asks for a GPU without condition."""
+        return self.state is RequestState.ASKED
 
-class EnvVar(NamedTuple):
-    """A variable of the environment; the value is None where only the name is given (taken from a secret, a field or the host)."""
+    @property
+    def is_sound(self) -> bool:
+        """Whether it brings a GPU where there is one."""
+        return self.state in (RequestState.ASKED, RequestState.OPTIONAL)
 
-    name: Text
-    value: Value | None
+    @property
+    def is_meant(self) -> bool:
+        """Whether who wrote it wants a GPU: a zero does not, a broken attempt does."""
+        return self.state is not RequestState.ZERO
+
+    @property
+    def is_of_pod(self) -> bool:
+        """Whether it stands on the pod, whose containers share it: a RuntimeClass."""
+        return self.kind is RequestKind.RUNTIME
 
 
 class Mount(NamedTuple):
@@ -219,6 +233,25 @@ class Container:
     service: Service | None = None
     command: Command | None = None
     siblings: tuple[Container, ...] = field(default=(), repr=False)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is what its pod is there for; outside pods every container is."""
+        return self.role is Role.MAIN
+
+    @property
+    def is_init(self) -> bool:
+        """Whether it runs to its end before the main containers of its pod start."""
+        return self.role is Role.INIT
+
+    @property
+    def is_in_pod(self) -> bool:
+        return self.dialect is Dialect.KUBERNETES
+
+    @property
+    def is_ci_job(self) -> bool:
+        """Whether it is the container that a CI job runs in."""
+        return self.dialect is Dialect.CI
 
     def variable(self, name: str) -> EnvVar | None:
         """The environment variable of that name: the last one, as the tools take it."""

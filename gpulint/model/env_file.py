@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from gpulint.model.container import EnvVar
 from gpulint.model.interpolation import Variables, interpolate
+from gpulint.model.variable import EnvVar
 from gpulint.source import Source, Text, Value
 
 MOST_VARIABLES = 10_000

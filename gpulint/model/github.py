@@ -9,12 +9,13 @@ from itertools import chain
 from gpulint.facts.docker_cli import BuildAction, build_action, flags
 from gpulint.model.ci import Job, Pipeline, Step, chunks_of, lines_of, scalars, variables_of, with_holes
 from gpulint.model.command import CommandLines, ImageBuild, RunCommand, read_commands
-from gpulint.model.container import Container, Dialect, EnvVar
+from gpulint.model.container import Container, Dialect
 from gpulint.model.image import parse_image
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import variable_requests
 from gpulint.model.run_options import RunOptions, environment_variable, volume
 from gpulint.model.script import is_shell, with_inner_scripts
+from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import parse as parse_script
 from gpulint.parse.shell_expand import assembled
 from gpulint.parse.yaml import EMPTY_MAPPING, NOWHERE, Entry, Mapping, Node, Scalar, YamlSyntax

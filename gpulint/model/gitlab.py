@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 from gpulint.model.ci import Job, Pipeline, Step, scalars
 from gpulint.model.command import RunCommand, read_commands
-from gpulint.model.container import Container, Dialect, EnvVar
+from gpulint.model.container import Container, Dialect
 from gpulint.model.image import parse_image
 from gpulint.model.requests import variable_requests
 from gpulint.model.script import with_inner_scripts
+from gpulint.model.variable import EnvVar
 from gpulint.parse.recipe import one_script
 from gpulint.parse.shell import Script, expand
 from gpulint.parse.shell import parse as parse_script

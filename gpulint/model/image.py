@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
-from gpulint.facts.images import ImageFacts, has_registry, image_facts, is_moving_tag, normalised, repository_facts
+from gpulint.facts.images import ImageFacts, gpu_tag_word, has_registry, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, as_written, known
 
 
@@ -39,6 +39,11 @@ class ImageRef:
     def name_facts(self) -> ImageFacts:
         """What the fact tables say of the image whatever its tag. Raises UnknownValue where its name cannot be known."""
         return repository_facts(self.repository)
+
+    @property
+    def tag_word(self) -> str:
+        """The word of its tag that says GPU; "" where none does or the tag is not known."""
+        return "" if self.tag is None or isinstance(self.tag, Unknown) else gpu_tag_word(self.tag)
 
     @property
     def repository(self) -> str:

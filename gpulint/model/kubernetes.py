@@ -9,7 +9,6 @@ from gpulint.model.container import (
     ASPECTS,
     Container,
     Dialect,
-    EnvVar,
     GpuRequest,
     Mount,
     Pod,
@@ -31,6 +30,7 @@ from gpulint.model.pod_requests import (
     spark_requests,
 )
 from gpulint.model.requests import device_requests, variable_requests
+from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site, find_sites, objects
 from gpulint.parse.nodes import Mapping, Node, Scalar
 from gpulint.source import Text, Unknown, Value

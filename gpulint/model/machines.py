@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Machines:
+class Machines(NamedTuple):
     """The user's facts, each None where nothing is said: driver ("535.161.07"), GPU models, GPUs on a node and in all, whether nodes
     come and go, the container runtime that is the default, the RuntimeClass and the taint of GPU nodes ("key=value:Effect"), whether the
     cluster adds tolerations by itself, the docker compose version, the platform ("linux/arm64"), and how MIG is set up."""

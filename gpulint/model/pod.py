@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from gpulint.facts.workloads import adds_shm, adds_tolerations, queue_label, resources_from_elsewhere
-from gpulint.model.container import EnvVar, Label, Pod, Toleration
+from gpulint.model.container import Label, Pod, Toleration
 from gpulint.model.manifest import flag, read, text, value, values
+from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site
 from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Sequence
 from gpulint.source import Text, Unknown

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from gpulint.facts.requests import device_vendor, names_no_device, runtime_vendor, visible_devices_vendor
 from gpulint.facts.resources import gpu_resource, looks_like_gpu
-from gpulint.model.container import EnvVar, GpuRequest, Mount, RequestKind, RequestState
+from gpulint.model.container import GpuRequest, Mount, RequestKind, RequestState
+from gpulint.model.variable import EnvVar
 from gpulint.source import Location, Text, Unknown, Value
 
 _CDI_NAME = re.compile(r"(?P<kind>[A-Za-z][\w.-]*/[A-Za-z][\w.-]*)=(?P<device>[\w.:,-]+)")

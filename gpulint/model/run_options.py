@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from gpulint.facts.docker_cli import gpus_are_ids
-from gpulint.model.container import EnvVar, GpuRequest, Mount, SharedMemory
+from gpulint.model.container import GpuRequest, Mount, SharedMemory
 from gpulint.model.gpus_flag import gpus_request, unknown_flag_request
 from gpulint.model.options import Option, rest_of
 from gpulint.model.requests import device_requests, runtime_request, variable_requests
+from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import UnknownWord
 from gpulint.source import Location, Text, Unknown, Value
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import NamedTuple
 
-from gpulint.model.container import EnvVar
+from gpulint.model.variable import EnvVar
 from gpulint.parse.dockerfile import Instruction
 from gpulint.parse.expand import expand
 from gpulint.source import Location, Text, Unknown, Value

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpulint.model.container import EnvVar
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.scope import Outside, Scope, join_path, read_global_arguments
+from gpulint.model.variable import EnvVar
 from gpulint.parse.dockerfile import DockerfileSyntax, Instruction
 from gpulint.parse.dockerfile_words import heredoc_words
 from gpulint.source import Location, Text, Unknown, Value
@@ -200,8 +200,7 @@ class Stage:
         return scope
 
 
-@dataclass(frozen=True, eq=False)
-class Dockerfile:
+class Dockerfile(NamedTuple):
     """A Dockerfile's meaning: its stages in order, and the ARGs before the first of them."""
 
     path: str

@@ -120,8 +120,7 @@ class SyntaxProblem(NamedTuple):
     location: Location
 
 
-@dataclass(frozen=True, eq=False)
-class DockerfileSyntax:
+class DockerfileSyntax(NamedTuple):
     """A Dockerfile's instructions in order, its parser directives (syntax, escape, check), and what is wrong with it, if anything is."""
 
     instructions: tuple[Instruction, ...]

@@ -117,17 +117,15 @@ def unquoted(flag: str, escape: str) -> str:
     return "".join(kept)
 
 
-_JSON_SPACE = r"[ \t\n\r]*"
-_JSON_STRING = r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"'
-_STRINGS = re.compile(_JSON_STRING)
-_STRING_ARRAY = re.compile(rf"\[{_JSON_SPACE}(?:{_JSON_STRING}{_JSON_SPACE}(?:,{_JSON_SPACE}{_JSON_STRING}{_JSON_SPACE})*)?\]{_JSON_SPACE}")
+_JSON_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 def json_strings(text: Text) -> tuple[Text, ...] | None:
     """The strings of a JSON array of strings, each without its quotes; None where the text is no such array."""
-    if not text.startswith("[") or not _STRING_ARRAY.fullmatch(text):
+    values = _json_array(text)
+    if values is None or not _are_strings(values):
         return None
-    return tuple(_json_string(text, *match.span()) for match in _STRINGS.finditer(text))
+    return tuple(_json_string(text, *match.span()) for match in _JSON_STRING.finditer(text))
 
 
 def _json_string(text: Text, start: int, end: int) -> Text:
@@ -141,13 +139,22 @@ def _json_string(text: Text, start: int, end: int) -> Text:
 
 def is_array_of_other_values(text: str) -> bool:
     """Whether the text is a JSON array that does not hold strings only, which BuildKit refuses instead of reading it as a command."""
+    values = _json_array(text)
+    return values is not None and not _are_strings(values)
+
+
+def _json_array(text: str) -> list[object] | None:
     if not text.startswith("["):
-        return False
+        return None
     try:
-        value = json.loads(text)
+        values: list[object] = json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return not all(isinstance(item, str) for item in value)
+        return None
+    return values
+
+
+def _are_strings(values: list[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 _HEREDOC = re.compile(r"\d*<<(-?)\s*([^<]+)")

@@ -50,7 +50,7 @@ MAX_VALUES = 500_000
 
 _VALUE_MARKS = ("\n", ",", "[", "{")
 _MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n]*)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
+_PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n\r\x85\u2028\u2029]*\r?)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _OTHER_LINE_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
-from gpulint.model.container import Container, Pod, RequestState, Service
 from gpulint.model.machines import Machines
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
@@ -15,6 +14,7 @@ from gpulint.rule import Problem, Severity
 from gpulint.source import Location, Source, Unknown
 
 if TYPE_CHECKING:
+    from gpulint.model.container import Container, Pod, Service
     from gpulint.model.image import ImageRef
     from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
@@ -167,7 +167,7 @@ class Project:
     def _keys_with_gpu(self) -> frozenset[tuple[str | None, ...] | None]:
         from gpulint.project.twins import twin_key
 
-        return frozenset(twin_key(container) for container in self.containers if any(each.state in GRANTED for each in container.requests))
+        return frozenset(twin_key(container) for container in self.containers if any(each.is_sound for each in container.requests))
 
     # --- Images and stages ------------------------------------------------------------------------------------------------------
 
@@ -188,26 +188,26 @@ class Project:
         return tuple(image for image, _ in self._image_users.values())
 
     @cached_property
-    def _image_users(self) -> dict[int, tuple[ImageRef, Stage | Container]]:
-        users: dict[int, tuple[ImageRef, Stage | Container]] = {}
+    def _image_users(self) -> dict[int, tuple[ImageRef, Container | None]]:
+        users: dict[int, tuple[ImageRef, Container | None]] = {}
         for stage in self.stages:
             for image in (stage.base, *stage.copied_images):
                 if image is not None:
-                    users[id(image)] = (image, stage)
+                    users[id(image)] = (image, None)
         for container in self.containers:
             if container.image is not None:
                 users[id(container.image)] = (container.image, container)
         return users
 
-    def user_of(self, image: ImageRef) -> Stage | Container:
-        """The stage or container that names an image."""
+    def container_of(self, image: ImageRef) -> Container | None:
+        """The container that names an image; None where a stage of a Dockerfile does."""
         return self._image_users[id(image)][1]
 
     def is_pinned_elsewhere(self, image: ImageRef) -> bool:
         """Whether an image needs no tag of its own: it is built here under a name without a registry, or another form of the place that
         names it pins it, or gives it another tag from elsewhere, which is judged in its place."""
-        user = self.user_of(image)
-        if not isinstance(user, Container):
+        user = self.container_of(image)
+        if user is None:
             return False
         if user.build is not None or self.builds.is_local(image):
             return True
@@ -257,9 +257,6 @@ class Project:
     def services(self) -> tuple[Service, ...]:
         """The Compose services of all containers, each once."""
         return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
-
-
-GRANTED = (RequestState.ASKED, RequestState.OPTIONAL)
 
 
 def _pins(image: ImageRef) -> bool:

@@ -9,7 +9,6 @@ from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.discover import Kind
-from gpulint.model.container import Container
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
 from gpulint.project.tree import Tree
@@ -17,6 +16,7 @@ from gpulint.source import Location, Text, Unknown, Value
 
 if TYPE_CHECKING:
     from gpulint.model.command import ImageBuild
+    from gpulint.model.container import Container
 
 Names = tuple[ImageRef, ...]
 

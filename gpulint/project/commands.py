@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from posixpath import dirname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.discover import Kind
 from gpulint.model.command import CommandLines, ComposeCall, ImageBuild, read_commands
-from gpulint.model.container import Container
 from gpulint.model.script import read_script, with_inner_scripts
 from gpulint.parse.shell import LONGEST_SCRIPT
 from gpulint.project.tree import Tree
 from gpulint.source import Source, Text
+
+if TYPE_CHECKING:
+    from gpulint.model.container import Container
 
 
 class Started(NamedTuple):

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from gpulint.discover import Kind
 from gpulint.model.compose import read_container, read_services
-from gpulint.model.container import ASPECTS, Container, EnvVar
+from gpulint.model.container import ASPECTS, Container
 from gpulint.model.env_file import read_env_file
 from gpulint.model.interpolation import Variables
 from gpulint.model.service import RawService
+from gpulint.model.variable import EnvVar
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import Document
 from gpulint.project.tree import Tree

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpulint.model.container import Container, Dialect
 from gpulint.source import Text, Value
 
 if TYPE_CHECKING:
+    from gpulint.model.container import Container, Dialect
     from gpulint.parse.shell import Script
 
 Words = tuple[Value, ...]
@@ -24,10 +24,10 @@ class _Manner(NamedTuple):
 
 
 _MANNERS = {
-    Dialect.COMPOSE: _Manner(empty_is_unset=False, image_runs=True),
-    Dialect.KUBERNETES: _Manner(empty_is_unset=True, image_runs=True),
-    Dialect.RUN: _Manner(empty_is_unset=False, image_runs=True),
-    Dialect.CI: _Manner(empty_is_unset=False, image_runs=False),
+    "compose": _Manner(empty_is_unset=False, image_runs=True),
+    "kubernetes": _Manner(empty_is_unset=True, image_runs=True),
+    "run": _Manner(empty_is_unset=False, image_runs=True),
+    "ci": _Manner(empty_is_unset=False, image_runs=False),
 }
 
 
@@ -39,7 +39,7 @@ def effective_words(
     image_command: Words | None = None,
 ) -> Words:
     """The words that a container starts with. None says that a side gives none; an own entrypoint always drops the image's command."""
-    manner = _MANNERS[dialect]
+    manner = _MANNERS[dialect.value]
     if manner.empty_is_unset:
         entrypoint, arguments = entrypoint or None, arguments or None
     if not manner.image_runs:

@@ -11,13 +11,14 @@ from dataclasses import replace
 from posixpath import dirname
 
 from gpulint.discover import Kind
-from gpulint.model.container import ASPECTS, Container, EnvVar, GpuRequest, Mount, Role
+from gpulint.model.container import ASPECTS, Container, GpuRequest, Mount, Role
 from gpulint.model.image import ImageRef, join_image, parse_image
 from gpulint.model.kubernetes import read_container, read_containers
 from gpulint.model.manifest import read, value
 from gpulint.model.pod import read_pod
 from gpulint.model.pod_requests import resource_requests
 from gpulint.model.requests import runtime_request, variable_requests
+from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site, kind_of, reached
 from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Node, Scalar, Sequence
 from gpulint.project.embedded import embedded

@@ -10,7 +10,6 @@ from gpulint.facts.commands import fetches_sources, gpu_argument, gpu_program, l
 from gpulint.facts.images import Need
 from gpulint.facts.packages import compiles_at_run_time, package_facts
 from gpulint.facts.workloads import infrastructure
-from gpulint.model.container import RequestState
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Copy, Stage
 from gpulint.project import Project
@@ -61,7 +60,7 @@ def _is_gpu_image(image: ImageRef) -> bool:
     if isinstance(image.name, Unknown) or isinstance(image.tag, Unknown):
         return False
     facts = image.facts
-    return not facts.optional_gpu and (facts.need is Need.CERTAIN or (bool(facts.tag_word) and facts.need is not Need.NONE))
+    return not facts.optional_gpu and (facts.need is Need.CERTAIN or (facts.need is not Need.NONE and bool(image.tag_word)))
 
 
 def _gpu_packages(stage: Stage) -> Iterator[Reason]:
@@ -81,7 +80,7 @@ def gpu_use(stage: Stage, project: Project) -> Reason | None:
 def _gpu_uses(stage: Stage, project: Project) -> Iterator[Reason]:
     for container in project.containers_of(stage):
         for request in container.requests:
-            if request.state is RequestState.ASKED:
+            if request.is_asked:
                 yield Reason(request.location, "a GPU is asked for here for its container")
     command = _words((*(stage.entrypoint or ()), *(stage.command or ())))
     if command and (gpu_program(command) or gpu_argument(command) is not None):

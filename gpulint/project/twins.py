@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from gpulint.facts.images import cpu_word, gpu_word
-from gpulint.model.container import Build, Container
 from gpulint.source import Text, Unknown, Value
+
+if TYPE_CHECKING:
+    from gpulint.model.container import Build, Container
 
 Key = tuple[str | None, ...]
 

@@ -12,7 +12,7 @@ from gpulint.rule import Entry, Finding
 from gpulint.source import Source
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One run as the reports see it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpulint.facts.images import Need, cpu_word, glibc, gpu_word, image_facts, is_moving_tag, normalised, repository_facts
+from gpulint.facts.images import Need, cpu_word, glibc, gpu_tag_word, gpu_word, image_facts, is_moving_tag, normalised, repository_facts
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,8 @@ def test_infrastructure_and_optional_gpus() -> None:
 
 
 def test_a_cpu_word_silences_the_gpu_word_of_a_tag() -> None:
-    assert image_facts("team/app", "cuda-cpu").tag_word == ""
-    assert image_facts("team/app", "1.0-cuda").tag_word == "cuda"
+    assert gpu_tag_word("cuda-cpu") == ""
+    assert gpu_tag_word("1.0-cuda") == "cuda"
 
 
 def test_what_holds_for_every_tag() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpulint.model.container import EnvVar
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
+from gpulint.model.variable import EnvVar
 from gpulint.parse.dockerfile import parse
 from gpulint.source import Location, Source, Text, Unknown, Value
 

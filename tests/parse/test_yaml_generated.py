@@ -80,6 +80,8 @@ def test_a_template_is_read_where_it_stands(text: str) -> None:
 
 
 @given(TEXTS.filter(lambda text: "<<" not in text))
+@example("#\ra")
+@example("# a\r\n---\r\nb")
 @settings(max_examples=500, deadline=None)
 def test_what_pyyaml_composes_is_no_problem(text: str) -> None:
     try:

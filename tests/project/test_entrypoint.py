@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from python_files import word
 
-from gpulint.model.container import Container, Dialect, EnvVar
+from gpulint.model.container import Container, Dialect
+from gpulint.model.variable import EnvVar
 from gpulint.project.entrypoint import Words, effective_words, own_commands
 from gpulint.source import Location, Text, Unknown
 

@@ -8,7 +8,6 @@ from gpulint.evidence import has_gpu, is_infrastructure
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import Need
 from gpulint.facts.resources import is_gpu_vendor
-from gpulint.model.container import Container
 from gpulint.model.image import ImageRef
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
@@ -52,10 +51,10 @@ def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     facts = image.facts
     if facts.infrastructure or image.is_local or not is_gpu_vendor(facts.vendor):
         return False
-    if facts.need in (Need.CERTAIN, Need.LIKELY) or facts.tag_word:
+    if facts.need in (Need.CERTAIN, Need.LIKELY) or image.tag_word:
         return True
-    user = project.user_of(image)
-    return isinstance(user, Container) and has_gpu(user) and not is_infrastructure(user) and not facts.without_gpu
+    user = project.container_of(image)
+    return user is not None and has_gpu(user) and not is_infrastructure(user) and not facts.without_gpu
 
 
 RULE = Rule("GPU101", "unpinned-gpu-image", ImageRef, (Severity.ERROR, Severity.WARNING), Impact.UNREPRODUCIBLE, check)
