@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 from gpulint.config import nearest
 from gpulint.errors import GpulintError
@@ -26,25 +25,27 @@ def catalogue() -> tuple[Entry, ...]:
 
 def _further_packs() -> list[str]:
     """The packs that installed distributions declare. The metadata are read only where some file names the group: reading them is slow."""
-    if not any(_names_group(Path(folder)) for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))):
+    if not any(_names_group(folder) for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))):
         return []
     from importlib.metadata import entry_points
 
     return [point.value for point in entry_points(group=ENTRY_POINTS)]
 
 
-def _names_group(folder: Path) -> bool:
+def _names_group(folder: str) -> bool:
     try:
-        names = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".dist-info")]
+        paths = [entry.path for entry in os.scandir(folder) if entry.name.endswith(".dist-info")]
     except OSError:
         return False
-    for name in names:
-        try:
-            if f"[{ENTRY_POINTS}]".encode() in (folder / name / "entry_points.txt").read_bytes():
-                return True
-        except OSError:
-            continue
-    return False
+    return any(f"[{ENTRY_POINTS}]".encode() in _entry_points(path) for path in paths)
+
+
+def _entry_points(distribution: str) -> bytes:
+    try:
+        with open(f"{distribution}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123  a Path for each costs more than the file
+            return file.read()
+    except OSError:
+        return b""
 
 
 @cache

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from gpulint.facts import Row, table, words
-from gpulint.facts.frameworks import system_cuda
 
 
 class Need(enum.Enum):
@@ -177,6 +176,8 @@ def _version_of(groups: dict[str, str]) -> str:
 
 def _cuda_of_tensorflow(match: re.Match[str] | None) -> str | None:
     """The CUDA that TensorFlow's own images hold: the one that the release is built with."""
+    from gpulint.facts.frameworks import system_cuda
+
     needed = system_cuda("tensorflow", match["version"]) if match else None
     return needed.cuda if needed else None
 
