@@ -63,7 +63,11 @@ def _version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> N
 def cli() -> None:
     """Find, before anything runs, what would make a GPU container fall to CPU, fail to start, or run insecurely.
 
-    gpulint [PATH...] is gpulint check [PATH...].
+    gpulint [PATH...] is gpulint check [PATH...], whose options gpulint check --help lists. In a repository's folder, gpulint . checks all
+    of it: Dockerfiles, Compose files, Kubernetes manifests, Helm charts, Kustomize trees, Python, shell and CI files.
+
+    \b
+    Exit codes: 0 no findings, 1 findings, 2 wrong use, a bad configuration or a crash.
     """
 
 
@@ -207,18 +211,21 @@ def _color(choice: str, path: str | None) -> bool:
 @cli.command()
 @click.argument("rule", required=False)
 def rule(rule: str | None) -> None:
-    """List the rules, or print the page of one: by id or name."""
+    """List the rules, those of a prefix such as GPU2, or print the page of one, by id or name."""
     from gpulint import session
 
-    click.echo(session.rule_page(rule) if rule else session.rule_list(), nl=False)
+    click.echo(session.rules_named(rule) if rule else session.rule_list(), nl=False)
 
 
 @cli.command()
-@click.argument("path", required=False, default=".")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @common
-def graph(path: str, **options: Any) -> None:
-    """Show what was linked to what, and how: containers, images, Dockerfiles, programs."""
+def graph(paths: tuple[str, ...], **options: Any) -> None:
+    """Show what was linked to what, and how: containers, images, Dockerfiles, programs.
+
+    PATHs select what is shown: what stands in them, or is linked to a file there.
+    """
     from gpulint import session
 
-    run = session.prepare((path,), config=_configured((path,), options), stdin_filename=None)
+    run = session.prepare(paths, config=_configured(paths, options), stdin_filename=None)
     click.echo(run.graph(), nl=False)

@@ -46,9 +46,10 @@ class Selection(NamedTuple):
     def reports(self, finding: Finding) -> bool:
         """Whether a finding is reported: its place is selected, or a related place lies in a file that was named itself."""
         problem = finding.problem
-        return self._has(problem.location.path) or any(related.location.path in self.files for related in problem.related)
+        return self.has(problem.location.path) or any(related.location.path in self.files for related in problem.related)
 
-    def _has(self, path: str) -> bool:
+    def has(self, path: str) -> bool:
+        """Whether a file is among what is selected."""
         return self.whole or path in self.files or any(path.startswith(folder + "/") for folder in self.folders)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from gpulint.errors import GpulintError
 from gpulint.project import Project
 from gpulint.project.tree import Tree
 from gpulint.report.run import Run as Report
-from gpulint.rule import Severity
+from gpulint.rule import Entry, Severity
 
 STANDARD_INPUT = "-"
 INPUT_LIMIT = 64 * 1024 * 1024
@@ -99,20 +99,24 @@ class Run(NamedTuple):
 
     def _files_understood(self) -> Iterator[str]:
         for kind in COUNTED:
-            count = len(self.project.tree.paths(kind))
+            count = self._selected(kind)
             if count:
                 yield counted(count, kind.value)
-        templates = len(self.project.tree.paths(Kind.TEMPLATE))
+        templates = self._selected(Kind.TEMPLATE)
         if templates:
             yield f"{counted(templates, 'template')} not rendered"
 
+    def _selected(self, kind: Kind) -> int:
+        return sum(map(self.selection.has, self.project.tree.paths(kind)))
+
     def _containers_understood(self) -> Iterator[str]:
         """How many containers have or want a GPU, and how many of them are linked to what they run."""
-        if not self.project.containers:
+        containers = [container for container in self.project.containers if self.selection.has(container.location.path)]
+        if not containers:
             return
         from gpulint.evidence import is_gpu_container
 
-        with_gpu = [container for container in self.project.containers if is_gpu_container(container, self.project)]
+        with_gpu = [container for container in containers if is_gpu_container(container, self.project)]
         images = sum(self.project.build_of(container) is not None for container in with_gpu)
         programs = sum(self.project.start_of(container).program is not None for container in with_gpu)
         links = f" ({images} linked to a Dockerfile, {programs} to a program)" if with_gpu else ""
@@ -123,7 +127,7 @@ class Run(NamedTuple):
         from gpulint.project.graph import lines
         from gpulint.report.terminal import printable
 
-        return "".join(f"{printable(line)}\n" for line in lines(self.project))
+        return "".join(f"{printable(line)}\n" for line in lines(self.project, self.selection.has))
 
 
 def counted(count: int, noun: str) -> str:
@@ -242,19 +246,27 @@ def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Sel
     return Selection(tuple(folders), frozenset(files))
 
 
-def rule_list() -> str:
-    """Every rule, one a line: id, name, severities."""
-    lines = (f"{entry.id}  {entry.name:32}  {'/'.join(level.label for level in entry.severities)}\n" for entry in registry.catalogue())
-    return "".join(lines)
+def rules_named(word: str) -> str:
+    """The page of the rule with that id or name, in capitals or not; the list of those that a prefix names. Raises GpulintError where
+    there is none."""
+    exact = [entry for entry in registry.catalogue() if word.lower() in (entry.id.lower(), entry.name)]
+    if exact:
+        return _page(exact[0])
+    ids = registry.matching([word.upper()])
+    if ids:
+        return rule_list(ids)
+    known = [name for each in registry.catalogue() for name in (each.id, each.name)]
+    raise GpulintError(f"no rule {word!r}{nearest(word, known)}")
 
 
-def rule_page(word: str) -> str:
-    """The page of the rule with that id or name. Raises GpulintError where there is none."""
+def rule_list(ids: Container[str] | None = None) -> str:
+    """Rules, one a line: id, name, severities; all of them, or those with these ids."""
+    entries = (entry for entry in registry.catalogue() if ids is None or entry.id in ids)
+    return "".join(f"{entry.id}  {entry.name:32}  {'/'.join(level.label for level in entry.severities)}\n" for entry in entries)
+
+
+def _page(entry: Entry) -> str:
     from gpulint.pages import page_text, read_page
 
-    entry = next((entry for entry in registry.catalogue() if word in (entry.id, entry.name)), None)
-    if entry is None:
-        known = [name for each in registry.catalogue() for name in (each.id, each.name)]
-        raise GpulintError(f"no rule {word!r}{nearest(word, known)}")
     page = read_page(entry.page)
     return page_text(page) if page else f"{entry.id} {entry.name}\n"

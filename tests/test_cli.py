@@ -99,7 +99,6 @@ def test_version_and_help() -> None:
         (("nowhere",), "gpulint: nowhere: no such file or folder"),
         (("graph", "nowhere"), "gpulint: nowhere: no such file or folder"),
         (("rule", "GPU21"), "gpulint: no rule 'GPU21' (did you mean 'GPU201'?)"),
-        (("rule", "gpu201"), "gpulint: no rule 'gpu201' (did you mean 'GPU201'?)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -496,6 +495,11 @@ def test_a_page_is_found_by_id_and_by_name() -> None:
     assert by_id.stdout == by_name.stdout
     assert "gpu-not-requested" in by_id.stdout
     assert by_id.exit_code == 0
+
+
+def test_a_prefix_lists_its_rules_and_capitals_do_not_matter() -> None:
+    assert [line.split()[0] for line in gpulint(Path.cwd(), "rule", "gpu2").stdout.splitlines()] == ["GPU201", "GPU202"]
+    assert gpulint(Path.cwd(), "rule", "gpu201").stdout == gpulint(Path.cwd(), "rule", "GPU201").stdout
 
 
 # --- Crashes --------------------------------------------------------------------------------------------------------------------

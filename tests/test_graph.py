@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from textwrap import dedent
 
@@ -106,3 +107,23 @@ def test_a_configuration_holds_for_it_too(tmp_path: Path) -> None:
 def test_nothing_in_a_file_drives_the_terminal(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": 'services:\n  "a\\e[31m":\n    image: "nvidia/cuda\\nb"\n'})
     assert shown(tmp_path) == "a\\x1b[31m  (compose, compose.yaml:2:3)\n  image    nvidia/cuda\\nb\n"
+
+
+def test_paths_select_what_is_shown(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    service = "services:\n  {name}:\n    build: {folder}\n    gpus: all\n"
+    write(
+        tmp_path,
+        {
+            "a/compose.yaml": service.format(name="one", folder="."),
+            "a/Dockerfile": "FROM python:3.12\nWORKDIR /srv\nCOPY serve.py .\nCMD python serve.py\n",
+            "a/serve.py": "import torch\n",
+            "b/compose.yaml": service.format(name="two", folder="."),
+            "b/Dockerfile": "FROM python:3.12\n",
+            "b/old.Dockerfile": "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n",
+        },
+    )
+    for path in ("a", "a/serve.py", "a/Dockerfile"):
+        assert [line.split()[0] for line in shown(tmp_path, path).splitlines() if line[:1] not in ("", " ")] == ["one"]
+    assert "old.Dockerfile" in shown(tmp_path, "b")
+    assert shown(tmp_path, "a", "b/old.Dockerfile").count("\n\n") == 1

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpulint.parse.boolean import kubernetes_boolean
 from gpulint.parse.nodes import Mapping, Node, Scalar
 from gpulint.source import Text, Unknown, Value
 
 _PLACEHOLDER = re.compile(r"\$\{|\$\(|\$[A-Za-z_]|\{\{|\{%|<[^<>]+>|%[A-Za-z_]+%|@[A-Za-z_]+@|__[A-Za-z_]+__")
 """What envsubst, Flux, sed scripts and people leave for later."""
-
-_TRUE = re.compile(r"(?i:true)")
 
 
 def read(node: Node | None) -> Value | None:
@@ -34,8 +33,8 @@ def text(mapping: Mapping, *path: str) -> Text | None:
 
 def flag(mapping: Mapping, *path: str) -> Text | None:
     """The scalar at a path where it says true."""
-    found = text(mapping, *path)
-    return found if found is not None and _TRUE.fullmatch(found) else None
+    found = value(mapping, *path)
+    return found if isinstance(found, Scalar) and kubernetes_boolean(found) else None
 
 
 def values(mapping: Mapping, *path: str) -> Iterator[Value]:

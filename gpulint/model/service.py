@@ -6,15 +6,13 @@ and Compose's tags `!reset` and `!override` hide what lies below them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from gpulint.model.interpolation import Interpolated, Variables, interpolate
+from gpulint.parse.boolean import compose_boolean
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.source import Text, Unknown, Value
-
-_TRUE = re.compile(r"(?i:true|yes|on|y|1)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class RawService:
     def flag(self, *path: str) -> Text | None:
         """The scalar at a path where it says yes."""
         value = self.value(*path)
-        return value if isinstance(value, Text) and _TRUE.fullmatch(value) else None
+        return value if isinstance(value, Text) and compose_boolean(value) else None
 
     def read(self, scalar: Value) -> Interpolated:
         """A scalar of this service after interpolation."""

@@ -18,10 +18,10 @@ def kubernetes_boolean(scalar: Scalar) -> bool | None:
     return True if scalar in _YAML_1_1_TRUE else False if scalar in _YAML_1_1_FALSE else None
 
 
-def compose_boolean(scalar: Scalar) -> bool | None:
+def compose_boolean(text: str) -> bool | None:
     """The truth value that Compose makes of a scalar, in quotes or not, in any case; None where it would refuse it.
 
     Source: compose-spec/compose-go, toBoolean of loader/interpolate.go.
     """
-    word = scalar.lower()
+    word = text.lower()
     return True if word in ("true", "y", "yes", "on") else False if word in ("false", "n", "no", "off") else None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gpulint.model.container import Container, GpuRequest
 from gpulint.project import Project
 from gpulint.source import Text, Unknown, Value
 
 
-def lines(project: Project) -> Iterator[str]:
-    """A paragraph for each container, in the order of their places, and one for each Dockerfile that nothing here runs. What comes from a
-    file stands in them as it is."""
-    containers = sorted(project.containers, key=lambda container: container.location)
-    paragraphs = [*(tuple(_container(container, project)) for container in containers), *_unused(project)]
+def lines(project: Project, is_selected: Callable[[str], bool]) -> Iterator[str]:
+    """A paragraph for each container that a selected file holds or is linked to, in the order of their places, and one for each selected
+    Dockerfile that nothing here runs. What comes from a file stands in them as it is."""
+    selected = [container for container in project.containers if any(map(is_selected, _files(container, project)))]
+    containers = sorted(selected, key=lambda container: container.location)
+    unused = (path for path in _unused(project) if is_selected(path))
+    paragraphs = [
+        *(tuple(_container(container, project)) for container in containers),
+        *((f"{path}  (no container here is known to run it)",) for path in unused),
+    ]
     for paragraph in paragraphs[:1] or [("no containers",)]:
         yield from paragraph
     for paragraph in paragraphs[1:]:
@@ -53,8 +58,17 @@ def _shown(value: Value | None) -> str:
     return str(value) if isinstance(value, Text) else ""
 
 
-def _unused(project: Project) -> Iterator[tuple[str]]:
+def _files(container: Container, project: Project) -> Iterator[str]:
+    """The files that a container's paragraph names."""
+    yield container.location.path
+    built, start = project.build_of(container), project.start_of(container)
+    if built:
+        yield built.stage.path
+    yield from (*start.scripts, *(link.path for link in start.programs))
+
+
+def _unused(project: Project) -> Iterator[str]:
     used = {built.stage.path for built in map(project.build_of, project.containers) if built}
     for path in project.relevance.dockerfiles:
         if path not in used:
-            yield (f"{path}  (no container here is known to run it)",)
+            yield path
