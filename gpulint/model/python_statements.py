@@ -309,9 +309,17 @@ class _Statements:
         early = leaves and here.cpu is None and _returns_no_object(absent)
         if early:
             self._notes.add_assertion(node.test, AssertionKind.RETURN, arm.test.subject, node.test, arm.gate)
-        moves = there.gpu is not None or (here.cpu is not None and bool(absent))
+        counts = there.gpu is None and here.cpu is not None and self._counts(here.cpu, present)
+        moves = there.gpu is not None or (here.cpu is not None and bool(absent) and not counts)
         if moves and here.gpu is None and arm.test.subject:
             self._notes.add_choice(here.cpu or node.test, FallbackKind.RETURN if early else FallbackKind.CHOICE)
+
+    def _counts(self, number: ast.expr, present: Sequence[ast.stmt]) -> bool:
+        """Whether a number in place of a device only says how many GPUs there are, as the other arm asks."""
+        if not isinstance(number, ast.Constant) or type(number.value) is not int:
+            return False
+        given = [each.value for each in present if isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None]
+        return any(answer.subject and type(answer.value) is int for answer in map(self._values.of, given))
 
     def _judged(self, test: ast.expr) -> tuple[Answer, bool | None]:
         """A test's answer and which way it goes; where it hangs on nothing that is known, by the names it uses."""

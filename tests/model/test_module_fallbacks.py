@@ -198,6 +198,7 @@ def test_a_default_is_noted_once_a_scope() -> None:
         "size = 64 if torch.cuda.is_available() else 8",
         "kind = torch.float16 if torch.cuda.is_available() else torch.float32",
         "count = torch.cuda.device_count() if torch.cuda.is_available() else 0",
+        "if torch.cuda.is_available():\n    ngpus = torch.cuda.device_count()\nelse:\n    ngpus = 0\n",
         "loader = DataLoader(data, pin_memory=torch.cuda.is_available())",
         "report = Status(gpu_available=torch.cuda.is_available())",
         'device = "cuda" if args.cuda else "cpu"',
