@@ -66,7 +66,7 @@ def test_a_paragraph_for_each_container_and_each_dockerfile_that_nothing_runs(tm
           image    mirror.example.com/train:1.0.1
           built    Dockerfile, stage run: built as registry.example.com/train:1.0.0 at compose.yaml:4:12
           request  limit nvidia.com/gpu 2 (asked, k8s/pod.yaml:10:18)
-          program  train.py: by python train
+          program  train.py: by python -m train
 
         $NAME  (run, run.sh:1:1)
           image    registry.example.com/other:1.0.0

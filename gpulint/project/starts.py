@@ -143,7 +143,7 @@ class _Follower:
         found = self._places.find(target, form, name)
         if found is not None:
             optimized = any(re.fullmatch(r"-[A-Za-z]*O+[A-Za-z]*", word) for word in launcher)
-            how = f"{name} {target}".strip()
+            how = " ".join(filter(None, (name, "-m" if form == "module" else "", target)))
             self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized))
 
     # --- Scripts -------------------------------------------------------------------------------------------------------------
