@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Names = tuple[ImageRef, ...]
 
 _DEFAULT_NAMES = ("Dockerfile", "dockerfile", "Containerfile")
+_DEFAULT_TAG = "latest"
 
 
 class Recipe(NamedTuple):
@@ -132,14 +133,17 @@ class Builds:
     def of_image(self, image: ImageRef) -> Built | None:
         """The stage that an image of that name is built from here.
 
-        The last part of the name must be that of exactly one recipe; a public image that only shares it is not meant.
+        The last part of the name must be that of exactly one recipe; of several the one with the same tag is meant. A public image that
+        only shares the name is not.
         """
         if isinstance(image.name, Unknown):
             return None
         named = self._by_name.get(image.repository.rpartition("/")[2], [])
         exact = [recipe for recipe in named if _gives(recipe, image.repository)]
         recipes = exact or ([] if image.name_facts.listed else named)
-        if len({(recipe.dockerfile, str(recipe.target)) for recipe in recipes}) != 1:
+        if not _are_one(recipes):
+            recipes = [recipe for recipe in recipes if _gives_tag(recipe, image)]
+        if not _are_one(recipes):
             return None
         return self._built(recipes[0], f"built as {recipes[0].names[0].shown} at {recipes[0].location}")
 
@@ -172,6 +176,25 @@ class Builds:
 
 def _gives(recipe: Recipe, repository: str) -> bool:
     return any(isinstance(name.name, Text) and name.repository == repository for name in recipe.names)
+
+
+def _are_one(recipes: Iterable[Recipe]) -> bool:
+    """Whether the recipes build one and the same stage."""
+    return len({(recipe.dockerfile, str(recipe.target)) for recipe in recipes}) == 1
+
+
+def _gives_tag(recipe: Recipe, image: ImageRef) -> bool:
+    """Whether the recipe gives the image's name with its tag."""
+    wanted = (image.repository.rpartition("/")[2], _tag(image))
+    given = ((name.repository.rpartition("/")[2], _tag(name)) for name in recipe.names if isinstance(name.name, Text))
+    return wanted[1] != "" and wanted in given
+
+
+def _tag(image: ImageRef) -> str:
+    """The tag that a build tool or engine takes; "" where it is not known, or only a digest is given."""
+    if image.tag is None:
+        return "" if image.digest is not None else _DEFAULT_TAG
+    return "" if isinstance(image.tag, Unknown) else str(image.tag)
 
 
 def container_path(built: Built, path: str, tree: Tree) -> str | None:

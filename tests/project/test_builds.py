@@ -230,6 +230,39 @@ def test_the_name_of_a_service_that_builds_links_the_others(tmp_path: Path) -> N
     assert recipe(tmp_path, files) == "Dockerfile 0 ."
 
 
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("acme/app:gpu", "gpu.Dockerfile 1 ."),
+        ("acme/app:cpu", "cpu.Dockerfile 1 ."),
+        ("mirror.acme.example/app:gpu", "gpu.Dockerfile 1 ."),
+        ("acme/app", "plain.Dockerfile 1 ."),
+        ("acme/app:latest", "plain.Dockerfile 1 ."),
+        ("acme/app:1.0.0", ""),
+        ("acme/app:$TAG", ""),
+        ("acme/app@sha256:" + "a" * 64, ""),
+    ],
+)
+def test_the_tag_tells_recipes_of_one_name_apart(tmp_path: Path, image: str, expected: str) -> None:
+    files = {
+        "build.sh": "docker build -t acme/app:cpu -f cpu.Dockerfile .\n"
+        "docker build -t acme/app:gpu -f gpu.Dockerfile .\n"
+        "docker build -t acme/app -f plain.Dockerfile .\n",
+        **dict.fromkeys(("cpu.Dockerfile", "gpu.Dockerfile", "plain.Dockerfile"), DOCKERFILE),
+        "compose.yaml": f"services:\n  app:\n    image: {image}\n",
+    }
+    assert recipe(tmp_path, files) == expected
+
+
+def test_recipes_of_one_name_and_tag_are_not_certain(tmp_path: Path) -> None:
+    files = {
+        "build.sh": "docker build -t acme/app:gpu -f a.Dockerfile .\ndocker build -t acme/app:gpu -f b.Dockerfile .\n",
+        **dict.fromkeys(("a.Dockerfile", "b.Dockerfile"), DOCKERFILE),
+        "compose.yaml": "services:\n  app:\n    image: acme/app:gpu\n",
+    }
+    assert recipe(tmp_path, files) == ""
+
+
 # --- Paths in the image ---------------------------------------------------------------------------------------------------------
 
 
@@ -302,17 +335,6 @@ def mapped(folder: Path, dockerfile: str, path: str) -> str | None:
 
 
 # --- Not yet --------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.xfail(reason="a tag does not tell two recipes of one name apart yet", strict=True)
-def test_the_tag_tells_two_recipes_of_one_name_apart(tmp_path: Path) -> None:
-    files = {
-        "build.sh": "docker build -t acme/app:cpu -f cpu.Dockerfile .\ndocker build -t acme/app:gpu -f gpu.Dockerfile .\n",
-        "cpu.Dockerfile": DOCKERFILE,
-        "gpu.Dockerfile": DOCKERFILE,
-        "compose.yaml": "services:\n  app:\n    image: acme/app:gpu\n",
-    }
-    assert recipe(tmp_path, files) == "gpu.Dockerfile 1 ."
 
 
 @pytest.mark.xfail(reason="the folder that a script goes into is not followed yet", strict=True)
