@@ -213,15 +213,17 @@ class Project:
             return True
         if image.version_location != image.location:
             return False
-        others = (other.image for other in self._by_place[user.location] if other is not user)
-        return any(other is not None and (_pins(other) or other.version_location != other.location) for other in others)
+        return any(other is not user for other in self._versioned_by_place.get(user.location, ()))
 
     @cached_property
-    def _by_place(self) -> dict[Location, list[Container]]:
-        """The containers of each place."""
+    def _versioned_by_place(self) -> dict[Location, list[Container]]:
+        """Of each place the containers whose image is pinned, or takes its version from elsewhere: two at most, of which one is another
+        than any given container."""
         places: dict[Location, list[Container]] = {}
         for container in self.containers:
-            places.setdefault(container.location, []).append(container)
+            found = places.setdefault(container.location, [])
+            if len(found) < 2 and container.image is not None and _has_version(container.image):
+                found.append(container)
         return places
 
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
@@ -259,5 +261,6 @@ class Project:
         return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
 
 
-def _pins(image: ImageRef) -> bool:
-    return not isinstance(image.tag, Unknown) and image.is_pinned
+def _has_version(image: ImageRef) -> bool:
+    """Whether the image is pinned, or its tag or digest stands elsewhere."""
+    return image.version_location != image.location or (not isinstance(image.tag, Unknown) and image.is_pinned)
