@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from functools import cached_property
 from posixpath import dirname, normpath
 from posixpath import join as join_paths
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpulint.discover import Kind
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
-from gpulint.project.tree import Tree
+from gpulint.project.tree import Tree, paths_named
 from gpulint.source import Location, Text, Unknown, Value
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ Names = tuple[ImageRef, ...]
 
 _DEFAULT_NAMES = ("Dockerfile", "dockerfile", "Containerfile")
 _DEFAULT_TAG = "latest"
+_WILD_CARD = re.compile(r"[*?\[]")
 
 
 class Recipe(NamedTuple):
@@ -205,11 +208,19 @@ def container_path(built: Built, path: str, tree: Tree) -> str | None:
             if copy.from_ is not None or not isinstance(destination, Text):
                 continue
             sources = [str(source) for source in copy.sources if isinstance(source, Text)]
-            found = (normpath(join_paths(built.context, inner)) for source in sources for inner in _copied(source, destination, path))
+            found = (each for source in sources for each in _origins(source, destination, path, built.context, tree))
             existing = next((each for each in found if each in tree), None)
             if existing is not None:
                 return existing
     return None
+
+
+def _origins(source: str, destination: str, path: str, context: str, tree: Tree) -> Iterator[str]:
+    """Where in the repository the file at `path` may come from, once `source` is copied from the context to `destination`."""
+    if _WILD_CARD.search(source):
+        yield from _matched(normpath(join_paths(context, source.lstrip("/"))), destination, path, tree)
+    else:
+        yield from (normpath(join_paths(context, inner)) for inner in _copied(source, destination, path))
 
 
 def _copied(source: str, destination: str, path: str) -> Iterator[str]:
@@ -220,3 +231,14 @@ def _copied(source: str, destination: str, path: str) -> Iterator[str]:
         yield source
     if path.startswith(folder):
         yield join_paths(source, path.removeprefix(folder))
+
+
+def _matched(pattern: str, destination: str, path: str, tree: Tree) -> Iterator[str]:
+    """The same of a source with wild cards: each file that fits, and what lies in each folder that does."""
+    folder = destination.rstrip("/") + "/"
+    parts = pattern.replace("[^", "[!").split("/")
+    for each in paths_named(tree.all_paths, path.rpartition("/")[2]) if path.startswith(folder) else ():
+        names = each.split("/")
+        fits = len(names) >= len(parts) and all(map(fnmatchcase, names, parts))
+        if fits and path == folder + "/".join(names[len(parts) :] or names[-1:]):
+            yield each

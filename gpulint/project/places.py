@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import cycle
 from posixpath import dirname, join, normpath
 from typing import NamedTuple, Protocol
 
 from gpulint.facts.commands import common_folders
 from gpulint.project.programs import Modules
+from gpulint.project.tree import paths_named
 from gpulint.source import Text
 
 _ROOTS = ("", "src")
@@ -75,7 +75,7 @@ class Places:
             if start == len(parts) - 1 and not common_folders().issuperset(parts[:start]):
                 return None
             end = "/".join(parts[start:])
-            found = [path for path in _named(self.files.all_paths, parts[-1]) if path == end or path.endswith(f"/{end}")]
+            found = [path for path in paths_named(self.files.all_paths, parts[-1]) if path == end or path.endswith(f"/{end}")]
             if found:
                 return found[0] if len(found) == 1 else None
         return None
@@ -110,7 +110,7 @@ class Places:
 
     def _console_script(self, name: str) -> Entry | None:
         """A command that a pyproject file of the tree installs, where exactly one does."""
-        found = {target for path in _named(self.files.all_paths, _PYPROJECT) for target in self._scripts(path, name)}
+        found = {target for path in paths_named(self.files.all_paths, _PYPROJECT) for target in self._scripts(path, name)}
         if len(found) != 1:
             return None
         folder, target = found.pop()
@@ -134,19 +134,6 @@ class Places:
 
 
 _PYPROJECT = "pyproject.toml"
-
-
-def _named(paths: frozenset[str], name: str) -> Sequence[str]:
-    """The paths whose last part is that name."""
-    return _by_name(paths).get(name, ())
-
-
-@lru_cache(maxsize=2)
-def _by_name(paths: frozenset[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for path in sorted(paths):
-        found.setdefault(path.rpartition("/")[2], []).append(path)
-    return found
 
 
 def _table(document: Mapping[str, object], *keys: str) -> Mapping[str, object]:

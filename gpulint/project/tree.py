@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -146,6 +147,19 @@ class Tree:
         if (form, path) not in self._syntax:
             self._syntax[form, path] = parse(source)
         return self._syntax[form, path]  # type: ignore[return-value]
+
+
+def paths_named(paths: frozenset[str], name: str) -> Sequence[str]:
+    """The paths whose last part is that name, sorted."""
+    return _by_name(paths).get(name, ())
+
+
+@lru_cache(maxsize=2)
+def _by_name(paths: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in sorted(paths):
+        found.setdefault(path.rpartition("/")[2], []).append(path)
+    return found
 
 
 _KIND = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)

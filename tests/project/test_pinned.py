@@ -23,7 +23,6 @@ BASE = """
 def overlay(number: int) -> str:
     return f"""
         resources: [../base]
-        images: [{{name: vllm/vllm-openai, newTag: latest}}]
         patches:
           - patch: '{{"kind": "Pod", "metadata": {{"name": "chat"}}, "spec": {{"hostname": "chat{number}"}}}}'
         """
@@ -31,7 +30,7 @@ def overlay(number: int) -> str:
 
 def test_each_form_of_a_place_is_asked_only_for_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[ImageRef] = []
-    read = ImageRef.version_location.fget  # type: ignore[attr-defined]
+    read = ImageRef.version_location.fget
     monkeypatch.setattr(ImageRef, "version_location", property(lambda image: asked.append(image) or read(image)))
     overlays = {f"overlay{number}/kustomization.yaml": overlay(number) for number in range(30)}
     whole = project(tmp_path, {"base/kustomization.yaml": "resources: [pod.yaml]\n", "base/pod.yaml": BASE, **overlays})
