@@ -141,6 +141,11 @@ def common_folders() -> frozenset[str]:
     return words("commands", "common_folders")
 
 
+def search_path() -> tuple[str, ...]:
+    """The folders of PATH in an image that sets none, in their order."""
+    return tuple(folder for row in table("commands")["search_path"] for folder in row["folders"])
+
+
 def gpu_program(command: Sequence[str]) -> bool:
     """Whether the program itself, or one that a shell runs for it, is a GPU tool such as `nvidia-smi`."""
     launch = launched(command)

@@ -38,19 +38,22 @@ class Entry(NamedTuple):
 class Places:
     """Finds the file of the repository that a word of a command line names."""
 
-    def __init__(self, files: Files, working_directory: str, mapped: Callable[[str], str | None] | None) -> None:
+    def __init__(
+        self, files: Files, working_directory: str, mapped: Callable[[str], str | None] | None, search_path: Sequence[str] = ()
+    ) -> None:
         self.files = files
         self._folder = working_directory
         self._mapped = mapped
+        self._search_path = search_path
 
     def within(self, folder: str) -> Places:
         """The same with another working directory, which may be given relative to this one."""
-        return Places(self.files, normpath(join(self._folder or "/", folder)), self._mapped)
+        return Places(self.files, normpath(join(self._folder or "/", folder)), self._mapped, self._search_path)
 
     def find(self, target: Text, form: str, launcher: str = "") -> Entry | None:
         """The entry module, the function in it that is named, and the folders for its imports; None where the link is not certain."""
-        if form == "script":
-            path = self.file(target)
+        if form in ("script", "executable"):
+            path = (form == "executable" and self.executable(target)) or self.file(target)
             return Entry(path, "", _ROOTS) if path else None
         if form == "module":
             return self._module(str(target), "")
@@ -64,6 +67,13 @@ class Places:
             return self._only(word.split("/"), shorten=word.startswith("/"))
         path = self._mapped(normpath(join(self._folder or "/", word)))
         return path if path is not None and path in self.files else None
+
+    def executable(self, name: str) -> str | None:
+        """The file that a container runs by a bare name: the first in the folders of PATH, as far as the image is known."""
+        if self._mapped is None or "/" in name:
+            return None
+        found = (self._mapped(normpath(join(folder, name))) for folder in self._search_path)
+        return next((path for path in found if path is not None and path in self.files), None)
 
     def _only(self, parts: Sequence[str], shorten: bool = False) -> str | None:
         """The one file of the root that ends in these parts. `shorten` tries again without the first parts, which an image may add: down to

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpulint.facts.commands import launched, program_index, program_name
+from gpulint.facts.commands import launched, program_index, program_name, search_path
 from gpulint.model.module import Assertion, Fallback, Gate
 from gpulint.model.python_reader import read_module
 from gpulint.model.script import is_shell, read_script
@@ -75,7 +75,8 @@ def read_start(
     `mapped` gives the file of the repository that stands at an absolute path in the container, None for none; it is None itself where the
     image is not known. `working_directory` is the container's, "" where it is not known. `variables` are the container's environment.
     """
-    follower = _Follower(Places(files, working_directory, mapped), variables or {})
+    known = variables or {}
+    follower = _Follower(Places(files, working_directory, mapped, _search_path(known.get("PATH"))), known)
     follower.follow_words(words, 0)
     return Start(
         tuple({link.location: link for link in follower.programs}.values()),
@@ -122,7 +123,8 @@ class _Follower:
         if launch.form == "command":
             self.follow_words(words[launch.at :], depth + 1)
         elif launch.form == "shell-script":
-            self._follow_script_file(target, behind, _has_errexit(plain[start : launch.at]), depth)
+            path = self._places.file(target) or self._places.executable(target)
+            self._follow_script_file(path, behind, _has_errexit(plain[start : launch.at]), depth)
         elif launch.form in ("script", "module", "app"):
             self._link(target, launch.form, plain[start : launch.at], behind)
 
@@ -132,11 +134,14 @@ class _Follower:
         if isinstance(word, Unknown):
             return
         if word.endswith(".py"):
-            self._link(word, "script", [], words[1:])
-        elif "/" in word or word.endswith((".sh", ".bash")):
-            self._follow_script_file(word, words[1:], False, depth)
-        else:
+            self._link(word, "executable", [], words[1:])
+            return
+        is_path = "/" in word or word.endswith((".sh", ".bash"))
+        path = self._places.executable(word) or (self._places.file(word) if is_path else None)
+        if path is None and not is_path:
             self._link(word, "console script", [], words[1:])
+        else:
+            self._follow_script_file(path, words[1:], False, depth)
 
     def _link(self, target: Text, form: str, launcher: list[str], arguments: Words) -> None:
         name = program_name(launcher[0]) if launcher else ""
@@ -148,8 +153,7 @@ class _Follower:
 
     # --- Scripts -------------------------------------------------------------------------------------------------------------
 
-    def _follow_script_file(self, word: Text, arguments: Words, errexit: bool, depth: int) -> None:
-        path = self._places.file(word)
+    def _follow_script_file(self, path: str | None, arguments: Words, errexit: bool, depth: int) -> None:
         source = self._places.files.source(path) if path else None
         if path is None or source is None or path in self.scripts or not _is_script(source):
             return
@@ -184,6 +188,13 @@ class _Follower:
         found = self._places.find(target, launch.form)
         program = read_program(self._places.files, *found) if found else None
         return program is not None and program.raises_without_cuda and not program.trains and not program.serves
+
+
+def _search_path(value: Value | None) -> tuple[str, ...]:
+    """The folders of PATH; what it takes over from the base image are those of any image."""
+    folders = as_written(value).split(":") if value is not None else ["$PATH"]
+    parts = (search_path() if "$" in folder else (folder,) for folder in folders)
+    return tuple(folder for part in parts for folder in part if folder)
 
 
 def _entered(command: SimpleCommand) -> Text | None:

@@ -192,6 +192,28 @@ def test_pods_follow_their_image_to_the_dockerfile_and_its_program(tmp_path: Pat
     assert linked(tmp_path, files) == "ml/train.py"
 
 
+@pytest.mark.parametrize(
+    ("instructions", "words", "expected"),
+    [
+        ("COPY start.sh /usr/local/bin/", "start.sh", "ml/train.py"),
+        ("COPY start.sh /usr/local/bin/start", "start", "ml/train.py"),
+        ("COPY --chmod=755 start.sh /bin/start", "tini -- start", "ml/train.py"),
+        ("ENV PATH=/opt/kit:$PATH\nCOPY start.sh /opt/kit/", "start.sh", "ml/train.py"),
+        ("ENV PATH=/opt/kit\nCOPY start.sh /usr/local/bin/", "start.sh", ""),
+        ("COPY start.sh /opt/kit/", "start.sh", ""),
+        ("COPY start.sh /opt/kit/start", "start", ""),
+        ("WORKDIR /app\nCOPY start.sh .", "start.sh", "ml/train.py"),
+        ("COPY start.sh /usr/local/bin/", "bash start.sh", "ml/train.py"),
+        ("COPY ml/train.py /usr/local/bin/", "train.py", "ml/train.py"),
+    ],
+)
+def test_a_bare_name_is_looked_up_in_the_folders_of_path(tmp_path: Path, instructions: str, words: str, expected: str) -> None:
+    command = ", ".join(f'"{word}"' for word in words.split())
+    dockerfile = f'COPY ml /app\n{instructions}\nENTRYPOINT [{command}]\nCMD ["python", "/app/train.py"]'
+    files = {**built(dockerfile), "start.sh": '#!/bin/sh\nexec "$@"\n', "ml/train.py": ""}
+    assert linked(tmp_path, files) == expected
+
+
 # --- Entry points ---------------------------------------------------------------------------------------------------------------
 
 
@@ -220,9 +242,6 @@ def test_a_script_that_falls_back_is_an_entry_point_of_its_own(tmp_path: Path) -
     assert [str(container.name) for container, _ in entry.containers] == ["app"]
 
 
-# --- Not yet --------------------------------------------------------------------------------------------------------------------
-
-
 def test_a_named_volume_is_no_folder_of_the_repository(tmp_path: Path) -> None:
     files = {
         **service("python /work/train.py", "    volumes: ['code:/work']\nvolumes: {code: {}}\n"),
@@ -239,10 +258,3 @@ def test_the_deepest_mount_is_what_a_path_lies_in(tmp_path: Path) -> None:
         "b/train.py": "",
     }
     assert linked(tmp_path, files) == "code/train.py"
-
-
-@pytest.mark.xfail(reason="a bare name is not looked up in the folders of PATH yet", strict=True)
-def test_an_entry_script_is_found_by_its_bare_name_in_path(tmp_path: Path) -> None:
-    dockerfile = 'COPY start.sh /usr/local/bin/\nCOPY ml /app\nENTRYPOINT ["start.sh"]\nCMD ["python", "/app/train.py"]'
-    files = {**built(dockerfile), "start.sh": '#!/bin/sh\nexec "$@"\n', "ml/train.py": ""}
-    assert linked(tmp_path, files) == "ml/train.py"
