@@ -157,9 +157,10 @@ class _Reader:
         belongs = any(map(_leaves, group)) or not _starts_program(group)
         absent = [each for each in joined if each.operator == wanted] or (list(group) if belongs else [])
         present = [each for each in joined if each.operator != wanted]
+        ends = self._errexit or _ends_script(command, behind)
         if absent:
             self._weigh(command, absent, present)
-        elif not succeeds and ((not joined and self._errexit) or (present and len(joined) == len(behind))):
+        elif not succeeds and ((ends and not joined) or (present and len(joined) == len(behind))):
             self._assert(command)
 
     def _weigh(self, command: SimpleCommand, absent: Commands, present: Commands) -> None:
@@ -182,6 +183,12 @@ class _Reader:
     def _assert(self, command: SimpleCommand) -> None:
         subject = next(iter(words_of(command)), "")
         self.assertions.append(Assertion(command.location, AssertionKind.REFUSAL, subject, Gate.RUNS))
+
+
+def _ends_script(command: SimpleCommand, behind: Commands) -> bool:
+    """Whether the script ends as this command does: by `exec`, or because it is the last."""
+    certain = all(block in ("script", "group") for block in command.block)
+    return certain and (not behind or words_of(command)[:1] == ["exec"])
 
 
 def _is_run(command: SimpleCommand, called: set[str]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gpulint.facts.commands import launched, program_index, program_name, search_path
@@ -163,11 +163,11 @@ class _Follower:
 
     def _follow_script(self, commands: Sequence[SimpleCommand], positional: Words, errexit: bool, depth: int) -> None:
         """Follow a script's commands; `"$@"` in them stands for the words behind the script's own, and `cd` holds to the script's end."""
-        self._note_checks(commands, errexit, self._fails)
+        filled = [replace(command, words=_with_positional(command.words, positional)) for command in commands]
+        self._note_checks(filled, errexit, self._fails)
         before = self._places
-        for command in commands:
-            words = _with_positional(command.words, positional)
-            folder = _entered(command)
+        for command in filled:
+            folder, words = _entered(command), command.words
             if folder is not None:
                 self._places = self._places.within(folder)
             elif words and depth < _DEEPEST and "substitution" not in command.block:

@@ -39,6 +39,10 @@ def checked(script: str, errexit: bool = False) -> tuple[list[int], list[int]]:
         "while ! nvidia-smi; do sleep 1; done\nexec app\n",
         "python check.py || exit 1\nexec app\n",
         "check() { nvidia-smi || exit 1; }\ncheck\nexec app\n",
+        "exec nvidia-smi\n",
+        "nvidia-smi -L\n",
+        "python check.py\n",
+        "{ nvidia-smi; }\n",
     ],
 )
 def test_refuses(script: str) -> None:
@@ -70,6 +74,9 @@ def test_a_bare_question_refuses_where_errors_end_the_script(head: str) -> None:
         '[ "$MODE" = serve ] || exit 1\nexec app\n',
         'if nvidia-smi; then TEXT="GPU found"; else TEXT="no GPU"; fi\nexec app\n',
         "command -v jq || exit 1\nexec app\n",
+        'if [ "$1" = list ]; then exec nvidia-smi; fi\nexec app\n',
+        "(nvidia-smi)\nexec app\n",
+        "app --serve\nif [ -n $LIST ]; then nvidia-smi; fi\n",
         "",
     ],
 )

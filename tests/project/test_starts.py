@@ -213,6 +213,21 @@ def test_checks_in_the_words_themselves(command: str, count: int) -> None:
     assert len(start(command).assertions) == count
 
 
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("./hand-on nvidia-smi", 1),
+        ("./hand-on python -c 'import torch; assert torch.cuda.is_available()'", 1),
+        ("./hand-on python check.py", 1),
+        ("./hand-on sh -c nvidia-smi", 1),
+        ("./hand-on python fit.py", 0),
+        ("./hand-on", 0),
+    ],
+)
+def test_checks_in_the_words_that_a_script_is_given(command: str, count: int) -> None:
+    assert len(start(command).assertions) == count
+
+
 def test_a_script_that_chooses_the_cpu() -> None:
     script = "#!/bin/sh\nif nvidia-smi; then\n  LAYERS=99\nelse\n  LAYERS=0\nfi\nexec server --n-gpu-layers $LAYERS\n"
     (fallback,) = start("sh serve.sh", {"serve.sh": script}).fallbacks
