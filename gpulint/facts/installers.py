@@ -55,5 +55,21 @@ def variables_of(program: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
+def option_meaning(manager: str, option: str) -> str:
+    """What an option of a manager's commands says of the packages, "" for any other option.
+
+    environment (its value is what they go into), replaces (also what is there already), nothing (none is installed), alone (without what
+    they need), group (its value is an extra or group of the project that is installed too).
+    """
+    rows = table("installers")["meanings"]
+    return next((str(row["means"]) for row in rows if row["manager"] == manager and option in row["words"]), "")
+
+
+def lock_files(name: str) -> tuple[str, ...]:
+    """The lock files that choose the versions of what a project's file of that name asks for, where they lie beside it."""
+    return next((tuple(row["locks"]) for row in table("installers")["locks"] if row["of"] == name), ())
+
+
+@cache
 def _rows_of(program: str) -> tuple[Row, ...]:
     return tuple(row for row in table("installers")["commands"] if row["name"].split()[0] == program)

@@ -134,17 +134,17 @@ class Stage:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """The RUNs in order, without those of the parents."""
-        return tuple(run for run, _ in self._steps)
+        return tuple(run for run, _ in self.steps)
 
     @cached_property
     def installs(self) -> tuple[Install, ...]:
         """What the RUNs install, in order, without the parents' RUNs."""
-        return tuple(install for _, installs in self._steps for install in installs if not install.removes)
+        return tuple(install for _, installs in self.steps for install in installs if not install.removes)
 
     @cached_property
     def removals(self) -> tuple[Install, ...]:
         """What the RUNs remove again, in order, without the parents' RUNs."""
-        return tuple(install for _, installs in self._steps for install in installs if install.removes)
+        return tuple(install for _, installs in self.steps for install in installs if install.removes)
 
     @cached_property
     def copies(self) -> tuple[Copy, ...]:
@@ -160,8 +160,9 @@ class Stage:
         return tuple(parse_image(name) for name in names if name.lower() not in self.earlier_names and "$" not in name)
 
     @cached_property
-    def _steps(self) -> tuple[tuple[Run, tuple[Install, ...]], ...]:
-        """The RUNs with what each installs. The shell's reader is imported here: many runs need no script of any stage."""
+    def steps(self) -> tuple[tuple[Run, tuple[Install, ...]], ...]:
+        """The RUNs in order, each with what it installs and removes. The shell's reader is imported here: many runs need no script of any
+        stage."""
         from gpulint.model.install import read_installs
         from gpulint.model.run_script import read_run_script
 

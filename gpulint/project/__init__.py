@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
     from gpulint.project.commands import Started
+    from gpulint.project.contents import Contents
+    from gpulint.project.contents_reader import ContentsReader
     from gpulint.project.links import EntryPoint
     from gpulint.project.programs import Program
     from gpulint.project.starts import Start
@@ -47,6 +49,7 @@ class Project:
         self.wants_notes = wants_notes
         self.relevance = Relevance(tree, everything)
         self._starts: dict[int, Start] = {}
+        self._contents: dict[str, ContentsReader] = {}
         self._programs: dict[tuple[str, str, tuple[str, ...]], Program | None] = {}
 
     # --- Files ------------------------------------------------------------------------------------------------------------------
@@ -225,6 +228,23 @@ class Project:
             if len(found) < 2 and container.image is not None and _has_version(container.image):
                 found.append(container)
         return places
+
+    def contents(self, stage: Stage) -> Contents:
+        """What the image of a stage contains, by its Dockerfile and the files that it copies in."""
+        if stage.path not in self._contents:
+            from gpulint.project.contents_reader import ContentsReader
+
+            dockerfile = self.dockerfile(stage.path)
+            assert dockerfile is not None, stage.path
+            self._contents[stage.path] = ContentsReader(dockerfile, self.context_of(dockerfile), self.tree)
+        return self._contents[stage.path].of(stage)
+
+    def context_of(self, dockerfile: Dockerfile) -> str:
+        """The folder of the build context: the one that all builds here give, else the likely one."""
+        from gpulint.project.context import likely_context
+
+        given = {recipe.context for recipe in self.builds.recipes if recipe.dockerfile == dockerfile.path}
+        return given.pop() if len(given) == 1 else likely_context(dockerfile, self.tree)
 
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
         """The containers whose image is built from that stage."""

@@ -1,0 +1,269 @@
+"""Reads what an image contains: the packages that each RUN installs, by its own words, the files it reads and the scripts it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from posixpath import basename, dirname, normpath
+from posixpath import join as join_paths
+
+from gpulint.facts.installers import lock_files, option_meaning
+from gpulint.model.install import Install, read_installs
+from gpulint.model.script import is_shell, read_script
+from gpulint.model.stage import Copy, Dockerfile, Run, Stage
+from gpulint.parse.requirement import Package, python_name
+from gpulint.parse.requirements import Requirements
+from gpulint.parse.shell import SimpleCommand
+from gpulint.project.contents import Contents, Installed, Removed, exact_version, meanings
+from gpulint.project.image_files import ImageFiles, absolute
+from gpulint.project.tree import Tree
+from gpulint.source import Text, Unknown, Value, as_written
+
+_MOST_FILES = 50  # requirement files that name one another
+_LOCAL = re.compile(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
+
+
+class ContentsReader:
+    """Reads the contents of a Dockerfile's stages, built from a folder of the tree ("" for the root)."""
+
+    def __init__(self, dockerfile: Dockerfile, context: str, tree: Tree) -> None:
+        self._dockerfile = dockerfile
+        self._files = ImageFiles(dockerfile, context, tree)
+        self._tree = tree
+        self._contents: list[Contents] = []
+
+    def of(self, stage: Stage) -> Contents:
+        """What the image of the stage contains, with what it copies out of earlier stages: these are read first."""
+        while len(self._contents) <= stage.index:
+            self._contents.append(self._read(self._dockerfile.stages[len(self._contents)]))
+        return self._contents[stage.index]
+
+    def _read(self, stage: Stage) -> Contents:
+        reader = _Reader(self._files, self._tree)
+        own = tuple(event for step in sorted(_steps(stage), key=_place) for event in self._events(step, stage, reader))
+        if stage.parent is None:
+            return Contents(own, tuple(reader.unread))
+        parent = self._contents[stage.parent.index]
+        return Contents((*parent.events, *own), (*parent.unread, *reader.unread))
+
+    def _events(self, step: Step, stage: Stage, reader: _Reader) -> Iterator[Installed | Removed]:
+        if not isinstance(step, Copy):
+            return reader.of_run(stage, *step)
+        source = self._files.stage_of(step)
+        known = source is not None and source.index < len(self._contents)
+        return _brought(step, source, self._contents[source.index]) if known and source is not None else iter(())
+
+
+Step = tuple[Run, tuple[Install, ...]] | Copy
+
+
+def _steps(stage: Stage) -> Iterator[Step]:
+    """The RUNs of a stage, and the copies that may bring packages of other stages."""
+    yield from stage.steps
+    yield from (copy for copy in stage.copies if copy.from_ is not None)
+
+
+def _place(step: Step) -> tuple[int, int]:
+    location = step.instruction.location if isinstance(step, Copy) else step[0].instruction.location
+    return location.line, location.column
+
+
+_SITE_PACKAGES = re.compile(r"/(?:site|dist)-packages(?:/|$)")
+_WHOLE_PREFIXES = frozenset({"/", "/usr", "/usr/local", "/usr/local/lib", "/root/.local", "/opt"})
+
+
+def _brought(copy: Copy, source: Stage, contents: Contents) -> Iterator[Installed]:
+    """The packages that come with a copy out of another stage: those of the environments below what it takes."""
+    taken = [str(path).rstrip("/") or "/" for path in copy.sources if isinstance(path, Text)]
+    for installed in contents.packages:
+        if any(_holds(path, installed, source) for path in taken):
+            yield installed
+
+
+def _holds(path: str, installed: Installed, stage: Stage) -> bool:
+    if installed.install.manager in _OF_SYSTEM:
+        return path == "/"
+    if installed.environment.startswith("/"):
+        return f"{installed.environment}/".startswith(path.rstrip("/") + "/")
+    own = stage.variable("VIRTUAL_ENV")
+    if own is not None and isinstance(own.value, Text):
+        return f"{own.value}/".startswith(path.rstrip("/") + "/")
+    return path in _WHOLE_PREFIXES or _SITE_PACKAGES.search(path) is not None
+
+
+_OF_SYSTEM = frozenset({"apt", "yum", "apk", "zypper", "pacman"})
+
+
+class _Reader:
+    """Reads the RUNs of one image. `unread` collects the files that are not here."""
+
+    def __init__(self, files: ImageFiles, tree: Tree) -> None:
+        self._files = files
+        self._tree = tree
+        self.unread: list[Value] = []
+
+    def of_run(self, stage: Stage, run: Run, installs: tuple[Install, ...]) -> Iterator[Installed | Removed]:
+        """What a RUN installs and removes: by its own commands, and by those of a script of the repository that it runs."""
+        by_command = {id(install.command): install for install in installs}
+        folder = run.working_directory
+        for command in run.script.commands:
+            folder = _entered(command, folder)
+            for install in (by_command.get(id(command)), *self._of_script(command, stage, run, folder)):
+                if install is not None:
+                    yield from self._of_install(install, stage, run._replace(working_directory=folder))
+
+    def _of_script(self, command: SimpleCommand, stage: Stage, run: Run, folder: Value | None) -> Iterator[Install]:
+        """The installs of a shell script of the repository that the command runs."""
+        path = _script_path(command)
+        place = absolute(folder, path) if path else None
+        origin = self._files.at(place, stage, run) if place else None
+        source = self._tree.source(origin) if origin else None
+        if source is not None:
+            variables = {str(each.name): each.value for each in stage.env if each.value is not None}
+            yield from read_installs(read_script(source.cut(0, len(source.text)), variables).commands, variables)
+
+    def _of_install(self, install: Install, stage: Stage, run: Run) -> Iterator[Installed | Removed]:
+        if "nothing" in meanings(install):
+            return
+        environment = _environment(install, stage)
+        if install.removes:
+            yield from (Removed(package.name, environment) for package in install.packages if package.name)
+            return
+        asked = tuple(self._asked(install, stage, run))
+        pins, is_settled = self._pins(install, stage, run)
+        indexes, extra_indexes = _indexes((install, *(requirements for requirements, _ in asked)))
+        for requirements, package in asked:
+            name = package.name or (package.wheel or ("", ""))[0]
+            if name:
+                version = exact_version(package) or pins.get(name)
+                yield Installed(
+                    package,
+                    requirements,
+                    install,
+                    run,
+                    stage,
+                    environment,
+                    version,
+                    is_settled or version is not None,
+                    indexes,
+                    extra_indexes,
+                )
+
+    def _asked(self, install: Install, stage: Stage, run: Run) -> Iterator[tuple[Requirements, Package]]:
+        """The packages that a command asks for, each with the command or file that names it."""
+        for package in install.packages:
+            local = _LOCAL.fullmatch(as_written(package.text)) if not package.name and package.wheel is None else None
+            if local:
+                extras = {python_name(extra.strip()) for extra in (local["extras"] or "").split(",")}
+                project = join_paths(local["path"].strip(), "pyproject.toml")
+                yield from self._of_file(Text(project, package.location, ()), stage, run, extras)
+            else:
+                yield install, package
+        chosen = _groups(install)
+        for file in install.requirement_files:
+            yield from self._of_file(file, stage, run, chosen)
+
+    def _of_file(self, file: Value, stage: Stage, run: Run, groups: set[str]) -> Iterator[tuple[Requirements, Package]]:
+        """The packages of a file and of those that it names, of no group or of one of these."""
+        origin = self._found(file, stage, run)
+        if origin is None:
+            self.unread.append(file)
+            return
+        for requirements in self._read(origin):
+            for package in requirements.packages:
+                if not package.group or package.group in groups:
+                    yield requirements, package
+
+    def _found(self, file: Value, stage: Stage, run: Run) -> str | None:
+        """The file of the repository that stands where the command looks for one."""
+        place = absolute(run.working_directory, file) if isinstance(file, Text) else None
+        return self._files.at(place, stage, run) if place else None
+
+    def _read(self, path: str) -> Iterator[Requirements]:
+        """A file of requirements, what is nested in it, and the files that it names in turn."""
+        from gpulint.parse.requirements import parse
+
+        following, seen = [path], {path}
+        while following and len(seen) <= _MOST_FILES:
+            current = following.pop(0)
+            source = self._tree.source(current)
+            if source is None:
+                continue
+            requirements = parse(source)
+            for each in (requirements, *requirements.nested):
+                yield each
+                named = (normpath(join_paths(dirname(current), file)) for file in each.requirement_files if isinstance(file, Text))
+                new = [file for file in named if file not in seen and file in self._tree]
+                following += new
+                seen.update(new)
+
+    def _pins(self, install: Install, stage: Stage, run: Run) -> tuple[dict[str, str], bool]:
+        """The versions that constraints and lock files choose, and whether all of those that are named could be read."""
+        pins: dict[str, str] = {}
+        is_settled = True
+        locks = [
+            join_paths(dirname(str(file)), lock) for file in install.requirement_files if isinstance(file, Text) for lock in _locks(file)
+        ]
+        found = [self._found(Text(lock, install.location, ()), stage, run) for lock in locks]
+        for file in install.constraint_files:
+            origin = self._found(file, stage, run)
+            is_settled = is_settled and origin is not None
+            found.append(origin)
+        for origin in filter(None, found):
+            for requirements in self._read(origin):
+                versions = ((package.name, exact_version(package)) for package in requirements.packages)
+                pins.update((name, version) for name, version in versions if version is not None)
+        return pins, is_settled
+
+
+def _groups(install: Install) -> set[str]:
+    """The extras and groups of a project that a command installs with it."""
+    values = (option.value for option in install.options if option_meaning(install.manager, option.name) == "group")
+    return {python_name(word) for value in values if isinstance(value, Text) for word in re.split(r"[\s,]+", value)}
+
+
+def _locks(file: Text) -> Iterator[Text]:
+    """The lock files that would lie beside a project's file."""
+    return (Text(join_paths(dirname(file), name), file.location, ()) for name in lock_files(basename(file)))
+
+
+def _indexes(asked: Iterable[Requirements]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """All indexes that a command and its files name, and those of them that only add to the default. They hold for all its packages."""
+    files = tuple({id(each): each for each in asked}.values())
+    return tuple(index for each in files for index in each.indexes), tuple(index for each in files for index in each.extra_indexes)
+
+
+def _environment(install: Install, stage: Stage) -> str:
+    """The environment that a command installs into, "" for the image's own: the one whose programs the shell finds first."""
+    named = meanings(install).get("environment")
+    if named is not None:
+        return as_written(named)
+    program = as_written(install.command.words[0]) if install.command.words else ""
+    folder = dirname(program)
+    if basename(folder) != "bin" or folder in ("/usr/bin", "/usr/local/bin", "/bin"):
+        return ""
+    path, own = stage.variable("PATH"), stage.variable("VIRTUAL_ENV")
+    first = as_written(path.value).partition(":")[0] if path is not None and path.value is not None else ""
+    is_own = first == folder or (own is not None and own.value is not None and as_written(own.value) == dirname(folder))
+    return "" if is_own else dirname(folder)
+
+
+def _entered(command: SimpleCommand, folder: Value | None) -> Value | None:
+    """The folder that the commands behind one run in."""
+    if command.name != "cd" or len(command.words) < 2 or "subshell" in command.block:
+        return folder
+    target = command.words[-1]
+    if isinstance(target, Unknown):
+        return target
+    place = absolute(folder, target)
+    return Unknown(str(target), target.location) if place is None else Text(place, target.location, ())
+
+
+def _script_path(command: SimpleCommand) -> str:
+    """The script that a command runs: by its path, or as the first operand of a shell; "" for none."""
+    words = [as_written(word) for word in command.words if not as_written(word).startswith("-")]
+    if words and is_shell(words[0]):
+        words = words[1:]
+    elif not (words and words[0].endswith((".sh", ".bash"))):
+        return ""
+    return words[0] if words else ""

@@ -1,0 +1,189 @@
+"""What an image contains: packages in their order, from commands and files, as later steps leave them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_repository import project
+
+from gpulint.project.contents import Contents, Installed
+
+
+def contents(folder: Path, dockerfile: str, files: dict[str, str] | None = None, stage: int = -1) -> Contents:
+    """The contents of a stage of a Dockerfile in the folder, the last one by default."""
+    whole = project(folder, {"Dockerfile": f"# cuda\n{dockerfile}", **(files or {})})
+    read = whole.dockerfile("Dockerfile")
+    assert read is not None
+    return whole.contents(read.stages[stage])
+
+
+def shown(installed: Installed) -> str:
+    """`file:line name==version [index]`."""
+    place = installed.package.location
+    index = f" {installed.index}" if installed.index is not None else ""
+    environment = f" in {installed.environment}" if installed.environment else ""
+    return f"{place.path}:{place.line} {installed.name}=={installed.version or '?'}{index}{environment}"
+
+
+def of(folder: Path, dockerfile: str, files: dict[str, str] | None = None) -> list[str]:
+    return [shown(each) for each in contents(folder, dockerfile, files).packages]
+
+
+# --- From commands and files ----------------------------------------------------------------------------------------------------
+
+
+def test_commands(tmp_path: Path) -> None:
+    assert of(
+        tmp_path,
+        """FROM ubuntu:22.04
+RUN apt-get update && apt-get install -y libcudnn8=8.9.7.29-1+cuda12.2
+RUN pip install torch==2.4.1 --index-url https://download.pytorch.org/whl/cu121
+RUN uv pip install 'jax[cuda12]>=0.4'
+RUN conda install -n train pytorch=2.4.1
+""",
+    ) == [
+        "Dockerfile:3 libcudnn8==8.9.7.29-1+cuda12.2",
+        "Dockerfile:4 torch==2.4.1 https://download.pytorch.org/whl/cu121",
+        "Dockerfile:5 jax==?",
+        "Dockerfile:6 pytorch==2.4.1 in train",
+    ]
+
+
+COPIES = {
+    "by its name": "COPY requirements.txt /app/requirements.txt\nRUN pip install -r /app/requirements.txt",
+    "into a folder": "COPY requirements.txt /app/\nRUN pip install -r /app/requirements.txt",
+    "with a folder": "COPY . /app\nRUN pip install -r /app/requirements.txt",
+    "relative to the folder of the base image": "COPY requirements.txt .\nRUN pip install -r requirements.txt",
+    "relative to WORKDIR": "WORKDIR /app\nCOPY requirements.txt ./\nRUN pip install -r requirements.txt",
+    "by a pattern": "WORKDIR /app\nCOPY require*.txt ./\nRUN pip install -r requirements.txt",
+    "under another name": "COPY requirements.txt /tmp/r.txt\nRUN pip install -r /tmp/r.txt",
+    "from another stage": "COPY --from=files /src/requirements.txt /tmp/\nRUN pip install -r /tmp/requirements.txt",
+    "after cd": "COPY . /app\nRUN cd /app && pip install -r requirements.txt",
+    "by a bind mount": "RUN --mount=type=bind,source=requirements.txt,target=/tmp/r.txt pip install -r /tmp/r.txt",
+    "by a bind mount of a folder": "RUN --mount=target=/src pip install -r /src/requirements.txt",
+    "by a bind mount of a stage": "RUN --mount=from=files,source=/src,target=/in pip install -r /in/requirements.txt",
+    "by a script": "COPY . /app\nWORKDIR /app\nRUN ./install.sh",
+    "by a script that a shell runs": "COPY . /app\nWORKDIR /app\nRUN bash install.sh",
+}
+
+
+@pytest.mark.parametrize("instructions", COPIES.values(), ids=COPIES.keys())
+def test_requirement_files_are_read_where_they_come_from(tmp_path: Path, instructions: str) -> None:
+    files = {
+        "requirements.txt": "-r more/base.txt\nnumpy\n",
+        "more/base.txt": "--extra-index-url https://download.pytorch.org/whl/cu118\ntorch==2.1.2\n",
+        "install.sh": "#!/bin/sh\npip install -r requirements.txt\n",
+    }
+    dockerfile = f"FROM alpine AS files\nCOPY requirements.txt /src/\nFROM python:3.11\n{instructions}\n"
+    found = contents(tmp_path, dockerfile, files)
+    assert [shown(each) for each in found.packages] == ["requirements.txt:2 numpy==?", "more/base.txt:2 torch==2.1.2"]
+    assert found.unread == ()
+    assert [str(index) for index in found.packages[1].extra_indexes] == ["https://download.pytorch.org/whl/cu118"]
+
+
+def test_a_file_that_is_not_here_is_told(tmp_path: Path) -> None:
+    found = contents(tmp_path, "FROM python:3.11\nRUN curl -o r.txt https://x.example/r.txt && pip install -r r.txt -r $MORE torch\n")
+    assert [each.name for each in found.packages] == ["torch"]
+    assert len(found.unread) == 2
+
+
+def test_a_copy_behind_the_command_is_none_for_it(tmp_path: Path) -> None:
+    found = contents(tmp_path, "FROM python:3.11\nRUN pip install -r /r.txt\nCOPY r.txt /\n", {"r.txt": "torch\n"})
+    assert (found.packages, [str(file) for file in found.unread]) == ((), ["/r.txt"])
+
+
+def test_a_project_its_extras_and_its_lock(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": """
+            [project]
+            name = "ours"
+            dependencies = ["torch>=2"]
+            [project.optional-dependencies]
+            serve = ["vllm"]
+            docs = ["sphinx"]
+            """,
+        "uv.lock": '[[package]]\nname = "torch"\nversion = "2.6.0"\n',
+    }
+    copied = "FROM python:3.11\nWORKDIR /app\nCOPY pyproject.toml uv.lock ./\n"
+    assert of(tmp_path, copied + "RUN uv sync --extra serve\n", files) == ["pyproject.toml:3 torch==2.6.0", "pyproject.toml:5 vllm==?"]
+    assert of(tmp_path, copied + "RUN pip install '.[serve]'\n", files) == ["pyproject.toml:3 torch==?", "pyproject.toml:5 vllm==?"]
+    assert of(tmp_path, copied + "RUN pip install -e /app\n", files) == ["pyproject.toml:3 torch==?"]
+
+
+def test_constraints_choose_versions(tmp_path: Path) -> None:
+    files = {"c.txt": "torch==2.4.1\n"}
+    assert of(tmp_path, "FROM python:3.11\nCOPY c.txt /\nRUN pip install torch -c /c.txt\n", files) == ["Dockerfile:4 torch==2.4.1"]
+    (written,) = contents(tmp_path, "FROM python:3.11\nRUN echo torch==2 > /c.txt && pip install torch -c /c.txt\n").packages
+    assert (written.version, written.is_settled) == (None, False)
+
+
+def test_a_conda_environment_with_its_pip_list(tmp_path: Path) -> None:
+    files = {"environment.yml": "dependencies:\n  - pytorch=2.4.1\n  - pip:\n    - onnxruntime\n"}
+    dockerfile = "FROM ubuntu:22.04\nCOPY environment.yml .\nRUN conda env create -n train -f environment.yml\n"
+    assert of(tmp_path, dockerfile, files) == ["environment.yml:2 pytorch==2.4.1 in train", "environment.yml:4 onnxruntime==? in train"]
+
+
+# --- As later steps leave them --------------------------------------------------------------------------------------------------
+
+
+BEFORE, AFTER = "Dockerfile:3 torch==2.4.1+cu121", "Dockerfile:4 torch=="
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        ("pip install torch", [BEFORE]),
+        ("pip install 'torch>=2.0'", [BEFORE]),
+        ("pip install torch==2.4.1", [BEFORE]),
+        ("pip install torch==2.5.1", [AFTER + "2.5.1"]),
+        ("pip install 'torch<2'", [AFTER + "?"]),
+        ("pip install -U torch", [AFTER + "?"]),
+        ("pip install --force-reinstall torch==2.4.1", [AFTER + "2.4.1"]),
+        ("pip install --dry-run torch==2.5.1", [BEFORE]),
+        ("pip uninstall -y torch", []),
+        ("/opt/other/bin/pip install torch==2.5.1", [BEFORE, AFTER + "2.5.1 in /opt/other"]),
+        ("pip install https://x.example/torch-2.3.0+cu118-cp311-cp311-linux_x86_64.whl", [AFTER + "2.3.0+cu118"]),
+    ],
+)
+def test_what_a_later_step_leaves(tmp_path: Path, then: str, left: list[str]) -> None:
+    assert of(tmp_path, f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121\nRUN {then}\n") == left
+
+
+def test_what_is_there_before(tmp_path: Path) -> None:
+    found = contents(tmp_path, "FROM python:3.11\nRUN pip install torch==2.4.1\nRUN pip install torch==2.5.1 numpy\n")
+    assert [shown(each) for each in found.before(found.history[1])] == [BEFORE.removesuffix("+cu121")]
+
+
+# --- From other stages ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_stage_has_what_it_builds_on(tmp_path: Path) -> None:
+    dockerfile = "FROM python:3.11 AS base\nRUN pip install torch==2.4.1\nFROM base\nRUN pip install numpy\n"
+    assert of(tmp_path, dockerfile) == ["Dockerfile:3 torch==2.4.1", "Dockerfile:5 numpy==?"]
+
+
+@pytest.mark.parametrize(
+    ("install", "copy"),
+    [
+        ("RUN python -m venv /opt/venv && /opt/venv/bin/pip install torch", "/opt/venv /opt/venv"),
+        ("ENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH\nRUN pip install torch", "/opt/venv /opt/venv"),
+        ("RUN pip install --target=/deps torch", "/deps /deps"),
+        ("RUN pip install --prefix /install torch", "/install /usr/local"),
+        ("RUN pip install torch", "/usr/local/lib/python3.11/site-packages /usr/local/lib/python3.11/site-packages"),
+        ("RUN pip install --user torch", "/root/.local /root/.local"),
+        ("RUN conda create -p /opt/env pytorch", "/opt/env /opt/env"),
+        ("RUN pip install torch", "/ /"),
+    ],
+)
+def test_environments_come_with_a_copy(tmp_path: Path, install: str, copy: str) -> None:
+    found = contents(tmp_path, f"FROM python:3.11 AS build\n{install}\nFROM python:3.11-slim\nCOPY --from=build {copy}\n")
+    assert [each.name for each in found.packages] in (["torch"], ["pytorch"])
+
+
+@pytest.mark.parametrize("copy", ["/app/dist /app/dist", "/wheels /wheels", "/usr/local/bin/tool /usr/local/bin/tool"])
+def test_other_copies_bring_no_packages(tmp_path: Path, copy: str) -> None:
+    dockerfile = (
+        f"FROM python:3.11 AS build\nRUN pip install torch && apt-get install gcc\nFROM python:3.11-slim\nCOPY --from=build {copy}\n"
+    )
+    assert of(tmp_path, dockerfile) == []
