@@ -1,0 +1,41 @@
+"""Which build of PyTorch an install brings, by its version, its indexes and the platform of its stage."""
+
+from __future__ import annotations
+
+from gpulint.facts.frameworks import Build, index_variant, torch_build, torch_indexes
+from gpulint.model.stage import Stage
+from gpulint.project import Project
+from gpulint.project.contents import Installed
+from gpulint.source import Text, Unknown
+
+TORCH = ("torch", "torchvision", "torchaudio")
+"""PyTorch's own packages, which come from the same index."""
+
+_DEFAULT_PLATFORM = "linux/amd64"
+
+
+def platform_of(stage: Stage, project: Project) -> str:
+    """The platform that a stage is built for: its own, else the user's, else the common one. "" where it is chosen from outside."""
+    if isinstance(stage.platform, Unknown):
+        return ""
+    return str(stage.platform or project.machines.platform or _DEFAULT_PLATFORM)
+
+
+def torch_build_of(installed: Installed, project: Project) -> Build:
+    """The build that an install of torch brings; of kind "" where it cannot be told.
+
+    pip takes the highest version of all indexes, and of two equal ones that with a local label; uv the first index that has the package.
+    """
+    platform = platform_of(installed.stage, project)
+    unknown = Build("")
+    if not platform or not installed.is_settled or any(isinstance(index, Unknown) for index in installed.indexes):
+        return unknown
+    index = installed.index
+    if isinstance(index, Text) or not installed.extra_indexes:
+        return torch_build(installed.version, str(index) if index is not None else None, platform)
+    if installed.version is None:
+        return unknown
+    added = [str(extra) for extra in installed.extra_indexes if index_variant(str(extra)) in torch_indexes(installed.version)]
+    if len({index_variant(extra) for extra in added}) > 1:
+        return unknown
+    return torch_build(installed.version, added[0] if added else None, platform)
