@@ -93,11 +93,9 @@ def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Findi
     for entry in entries:
         if not entry.module or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
             continue
-        nodes = project.nodes(entry.node)
-        if not nodes:
-            continue
-        for node in nodes:
-            yield from _guarded(entry, node, project)
+        for kind in entry.node.split(" | "):
+            for node in project.nodes(kind):
+                yield from _guarded(entry, node, project)
 
 
 def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:

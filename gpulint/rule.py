@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gpulint.source import Location
 
@@ -67,11 +67,11 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[Node]):
-    """One rule: who it is, which nodes of the model it looks at, and how."""
+    """One rule: who it is, which nodes of the model it looks at, and how. `node` is the class of these, or a tuple of several."""
 
     id: str
     name: str
-    node: type[Node]
+    node: type[Node] | tuple[type[Any], ...]
     severities: tuple[Severity, ...]
     impact: Impact
     check: Callable[[Node, Project], Iterable[Problem]]
@@ -80,6 +80,11 @@ class Rule(Generic[Node]):
     def summary(self) -> str:
         """The name as words."""
         return self.name.replace("-", " ")
+
+    @property
+    def node_names(self) -> str:
+        """The names of the classes that it looks at, as an Entry has them."""
+        return " | ".join(node.__name__ for node in (self.node if isinstance(self.node, tuple) else (self.node,)))
 
 
 class Finding(NamedTuple):
@@ -98,8 +103,11 @@ class Finding(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A rule as its pack's catalogue lists it, so that a run imports only the rules it needs. `node` is the name of the class it looks at;
-    `module` is the module of its check, below the pack, or "" for a rule of the engine itself; `page` the path of its page."""
+    """A rule as its pack's catalogue lists it, so that a run imports only the rules it needs.
+
+    `node` is the name of the class it looks at, or several with ` | ` between; `module` is the module of its check, below the pack, or ""
+    for a rule of the engine itself; `page` the path of its page.
+    """
 
     id: str
     name: str

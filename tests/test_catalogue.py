@@ -46,7 +46,7 @@ class TestTheCatalogue:
         for entry in gpulint_rules.CATALOGUE:
             if entry.module:
                 rule = registry.load(entry)
-                assert (rule.id, rule.name, rule.node.__name__) == (entry.id, entry.name, entry.node)
+                assert (rule.id, rule.name, rule.node_names) == (entry.id, entry.name, entry.node)
                 assert (rule.severities, rule.impact) == (entry.severities, entry.impact)
 
     def test_ids_and_names_are_used_once_and_pages_are_there(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
+from typing import Any
 
 import pytest
 from small_repository import project, spoken, write
@@ -15,6 +16,7 @@ from gpulint import engine, registry
 from gpulint.config import Config
 from gpulint.engine import Selection
 from gpulint.model.container import Container
+from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.rule import Entry, Finding, Impact, Problem, Related, Rule, Severity
 from gpulint.source import Location, Unknown
@@ -27,14 +29,14 @@ COMPOSE = {"compose.yaml": "services:\n  a:\n    image: acme/a:1.0.0\n    gpus: 
 def house_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, Check]], None]]:
     """Have rules for containers, each by its id, taken for those of an installed pack."""
 
-    def install(checks: dict[str, Check]) -> None:
+    def install(checks: dict[str, Any], node: str = "Container") -> None:
         entries = []
         for rule_id, check in checks.items():
             module = ModuleType(f"house_{rule_id.lower()}")
             severities = (Severity.ERROR, Severity.WARNING)
             module.RULE = Rule(rule_id, f"house-{rule_id.lower()}", Container, severities, Impact.WASTEFUL, check)  # type: ignore[attr-defined]
             monkeypatch.setitem(sys.modules, module.__name__, module)
-            entries.append(Entry(rule_id, f"house-{rule_id.lower()}", "Container", severities, Impact.WASTEFUL, module.__name__, ""))
+            entries.append(Entry(rule_id, f"house-{rule_id.lower()}", node, severities, Impact.WASTEFUL, module.__name__, ""))
         pack = ModuleType("house_pack")
         pack.CATALOGUE = tuple(entries)  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "house_pack", pack)
@@ -112,6 +114,20 @@ def test_further_packs_come_by_the_entry_points_of_installed_distributions(tmp_p
 
 
 # --- What one rule cannot spoil -------------------------------------------------------------------------------------------------
+
+
+def test_a_rule_may_look_at_several_kinds_of_nodes(tmp_path: Path, house_rules: Callable[..., None]) -> None:
+    def names_both(node: Container | Stage, _project: Project) -> Iterator[Problem]:
+        yield Problem(node.from_location if isinstance(node, Stage) else node.location, "a node", Severity.WARNING)
+
+    house_rules({"ACME001": names_both}, node="Container | Stage")
+    files = {**COMPOSE, "Dockerfile": "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN true\n"}
+    config = Config(select=("ACME",))
+    assert [str(finding.problem.location) for finding in found(tmp_path, files, config)] == [
+        "Dockerfile:1:1",
+        "compose.yaml:2:3",
+        "compose.yaml:5:3",
+    ]
 
 
 def test_a_value_that_nobody_knows_ends_the_rule_for_its_node_alone(tmp_path: Path, house_rules: Callable[..., None]) -> None:

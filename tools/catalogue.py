@@ -106,7 +106,7 @@ def read_rule(path: Path) -> Listed:
     if told != tuple(sorted(rule.severities, reverse=True)):
         labels = ", ".join(severity.label for severity in rule.severities)
         raise SystemExit(f"{path}: the page must tell, in a list, which case gets which severity of: {labels}")
-    return Listed(rule.id, rule.name, folder, rule.node.__name__, rule.impact, rule.severities, page.summary)
+    return Listed(rule.id, rule.name, folder, rule.node_names, rule.impact, rule.severities, page.summary)
 
 
 def severities_on(page: Page) -> tuple[Severity, ...]:
