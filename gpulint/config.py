@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gpulint.errors import GpulintError
-from gpulint.model.machines import Machines
+from gpulint.model.machines import Machines, Pool
 from gpulint.rule import Severity
 
 DEFAULT_EXCLUDE = ("vendor", "node_modules", "third_party", ".venv")
@@ -191,7 +191,22 @@ def _setting(where: str, key: str, value: Any) -> Any:
 def _machines(where: str, table: Any) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise GpulintError(f"{where}: machines must be a table")
-    return {key: machine_fact(f"{where}: machines", key, value) for key, value in table.items()}
+    facts = {key: machine_fact(f"{where}: machines", key, value) for key, value in table.items() if key != "pools"}
+    return {**facts, "pools": _pools(where, table["pools"])} if "pools" in table else facts
+
+
+def _pools(where: str, table: Any) -> tuple[Pool, ...]:
+    if not isinstance(table, dict):
+        raise GpulintError(f"{where}: machines.pools must be a table")
+    return tuple(_pool(f"{where}: machines.pools.{name}", name, facts) for name, facts in table.items())
+
+
+def _pool(where: str, name: str, table: Any) -> Pool:
+    if not isinstance(table, dict):
+        raise GpulintError(f"{where} must be a table")
+    labels = _read(where, "labels", table.get("labels"), _labels)
+    facts = {key: machine_fact(where, key, value) for key, value in table.items() if key != "labels"}
+    return Pool(name, labels, Machines(**facts))
 
 
 def machine_fact(where: str, key: str, value: Any) -> Any:
@@ -287,6 +302,14 @@ def _level(value: Any) -> Severity:
 
 def _threshold(value: Any) -> Severity | None:
     return severity_or_never(_text(value))
+
+
+def _labels(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not value:
+        raise ValueError(
+            'must be a table of the node labels that select the pool, such as {"cloud.google.com/gke-accelerator" = "nvidia-l4"}'
+        )
+    return {key: _text(label) for key, label in value.items()}
 
 
 def _table(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:

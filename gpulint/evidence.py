@@ -114,7 +114,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
     return (
         "gpu" in container.open
         or not container.is_main
-        or project.machines.default_runtime == "nvidia"
+        or project.machines_of(container).default_runtime == "nvidia"
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
         or _is_given_driver_by_hand(container)

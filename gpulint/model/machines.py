@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Machines(NamedTuple):
     """The user's facts, each None where nothing is said: driver ("535.161.07"), GPU models, GPUs on a node and in all, whether nodes
     come and go, the container runtime that is the default, the RuntimeClass and the taint of GPU nodes ("key=value:Effect"), whether the
-    cluster adds tolerations by itself, the docker compose version, the platform ("linux/arm64"), and how MIG is set up."""
+    cluster adds tolerations by itself, the docker compose version, the platform ("linux/arm64"), and how MIG is set up.
+
+    `pools` are those of the machines for which more is said.
+    """
 
     driver: str | None = None
     gpus: tuple[str, ...] | None = None
@@ -23,3 +27,17 @@ class Machines(NamedTuple):
     platform: str | None = None
     mig_strategy: str | None = None
     mig_profiles: tuple[str, ...] | None = None
+    pools: tuple[Pool, ...] = ()
+
+    def within(self, general: Machines) -> Machines:
+        """These facts of a pool with the general ones where the pool says nothing."""
+        own = {field: value for field, value in self._asdict().items() if value is not None}
+        return general._replace(**own)
+
+
+class Pool(NamedTuple):
+    """Machines of one kind: the name that the user gives them, the node labels that select them, and their facts."""
+
+    name: str
+    labels: Mapping[str, str]
+    machines: Machines

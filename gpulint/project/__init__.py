@@ -246,6 +246,14 @@ class Project:
         given = {recipe.context for recipe in self.builds.recipes if recipe.dockerfile == dockerfile.path}
         return given.pop() if len(given) == 1 else likely_context(dockerfile, self.tree)
 
+    def machines_of(self, container: Container) -> Machines:
+        """What the user says of the machines that the container may run on."""
+        if not self.machines.pools:
+            return self.machines
+        from gpulint.project.pools import machines_of
+
+        return machines_of(container, self.machines)
+
     def containers_of(self, stage: Stage) -> tuple[Container, ...]:
         """The containers whose image is built from that stage."""
         return tuple(container for container, built in self._built_containers if built.stage is stage)
