@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table
+from gpulint.facts import Row, table, words
 
 
 class DriverPart(NamedTuple):
-    """What a package or file brings that belongs to the host: `brings` is "libcuda" (the driver itself), "tools" (its tools and
+    """What a package or file brings that belongs to the host. `brings` is "libcuda" (the driver itself), "tools" (its tools and
     graphics libraries) or "host" (kernel side, daemons, container toolkit). `sourced` says that a source stands behind it, so that
     an error may rest on it; `instead` is the package to install in its place, "" for none."""
 
@@ -45,19 +45,44 @@ def _instead(form: str, name: str) -> str:
     return form.format(suffix=suffix.group() if suffix else "")
 
 
-def driver_file(path: str, words: Sequence[str] = ()) -> DriverPart | None:
-    """What a file brings that belongs to the host: a driver's installer, libcuda, nvidia-smi; None for any other, and for stubs.
-
-    `words` is the command that runs the file: an installer that is told to lay down the toolkit alone brings no driver.
-    """
-    name = path.rpartition("/")[2]
-    for row in table("driver_packages")["files"]:
-        if not re.fullmatch(row["pattern"], path) and not re.fullmatch(row["pattern"], name):
-            continue
-        if f"/{row.get('unless_under')}/" in path or row.get("unless_option") in words:
-            return None
-        return _part(row, name)
+def driver_installer(command: Sequence[str]) -> DriverPart | None:
+    """What a command brings that belongs to the host, where its first word is a driver's installer, or one of CUDA that holds the driver
+    and is not told to leave it out. A shell before the installer is not part of the command."""
+    if not command:
+        return None
+    name, options = command[0].rpartition("/")[2], command[1:]
+    for row in table("driver_packages")["installers"]:
+        if re.fullmatch(row["pattern"], name):
+            spares = _has(options, row["unless_option"]) and not _has(options, row.get("even_with"))
+            return None if spares else _part(row, name)
     return None
+
+
+def _has(options: Sequence[str], pattern: str | None) -> bool:
+    return pattern is not None and any(re.fullmatch(pattern, option) for option in options)
+
+
+def driver_library(path: str) -> DriverPart | None:
+    """What a file brings that belongs to the host: libcuda, another library of the driver, nvidia-smi; None for any other file, and for
+    one in a folder of stubs or of forward compatibility, where nothing finds it at run time."""
+    folder, _, name = path.rpartition("/")
+    row = next((row for row in table("driver_packages")["libraries"] if re.fullmatch(row["pattern"], name)), None)
+    return None if row is None or is_link_time_folder(folder) else _part(row, name)
+
+
+def is_link_time_folder(folder: str) -> bool:
+    """Whether a folder holds a libcuda that is not for run time, or not for every host: the toolkit's stubs, forward compatibility."""
+    return any(re.fullmatch(row["pattern"], folder) for row in table("driver_packages")["link_time_folders"])
+
+
+def host_package(package: str) -> bool:
+    """Whether a package makes an image a host of containers: a container engine, a part of Kubernetes."""
+    return package in words("driver_packages", "host_packages")
+
+
+def host_image(repository: str) -> bool:
+    """Whether an image, by its normalised name, is one that starts containers itself, or that a machine boots."""
+    return any(re.fullmatch(row["pattern"], repository) for row in table("driver_packages")["host_images"])
 
 
 def stub_folder(path: str) -> bool:

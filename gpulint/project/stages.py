@@ -18,6 +18,7 @@ from gpulint.project.entrypoint import own_commands
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
 _DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
+_BUILDERS = re.compile(r"(?:^|[._-])(?:build|builder|buildenv|compile|ci)(?:$|[._-])")
 _COPIES_ROOT = ("/", "/.")
 
 
@@ -159,6 +160,21 @@ def is_file_export(stage: Stage, project: Project) -> bool:
 
 def _roots(copy: Copy) -> bool:
     return any(isinstance(source, Text) and source in _COPIES_ROOT for source in copy.sources)
+
+
+def image_stages(stage: Stage, project: Project) -> tuple[Stage, ...]:
+    """The stages whose files are in the image: this one and those it builds on, nearest first, and those whose whole root is copied in."""
+    found = list(stage.chain())
+    for each in found:
+        origins = (_origin(copy, each, project) for copy in each.copies if copy.from_ is not None and _roots(copy))
+        found += [other for origin in origins if origin is not None for other in origin.chain() if other not in found]
+    return tuple(found)
+
+
+def is_build_only(stage: Stage) -> bool:
+    """Whether the names of the stage and its file say that what it makes is built in it, not run."""
+    names = (stage.path.rpartition("/")[2], stage.name or "")
+    return any(_BUILDERS.search(name.lower()) for name in names)
 
 
 def is_infrastructure_image(stage: Stage, project: Project) -> bool:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gpulint.facts.driver_packages import compat_folder, driver_file, driver_package, stub_folder
+from gpulint.facts.driver_packages import (
+    compat_folder,
+    driver_installer,
+    driver_library,
+    driver_package,
+    host_image,
+    host_package,
+    stub_folder,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,29 +79,67 @@ def test_what_no_source_tells_is_marked() -> None:
 @pytest.mark.parametrize(
     ("path", "brings"),
     [
-        ("/tmp/NVIDIA-Linux-x86_64-535.161.07.run", "libcuda"),
-        ("cuda_12.4.1_550.54.15_linux.run", "libcuda"),
         ("/usr/lib/x86_64-linux-gnu/libcuda.so.1", "libcuda"),
         ("/usr/lib/x86_64-linux-gnu/libcuda.so.535.161.07", "libcuda"),
+        ("/usr/lib/x86_64-linux-gnu/libcuda.so*", "libcuda"),
         ("/usr/bin/nvidia-smi", "tools"),
         ("/usr/lib/libnvidia-encode.so.1", "tools"),
+        ("/usr/lib/libnvidia-*.so*", "tools"),
     ],
 )
 def test_files_that_belong_to_the_host(path: str, brings: str) -> None:
-    part = driver_file(path)
+    part = driver_library(path)
     assert part and part.brings == brings
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/usr/local/cuda/lib64/stubs/libcuda.so", "/usr/local/cuda/lib64/libcudart.so.12", "libcudnn.so.9", "app.run", "nvidia-smi.txt", ""],
+    [
+        "/usr/local/cuda/lib64/stubs/libcuda.so",
+        "/usr/local/cuda-12.4/compat/libcuda.so.1",
+        "/usr/local/cuda/lib64/libcudart.so.12",
+        "libcudnn.so.9",
+        "nvidia-smi.txt",
+        "",
+    ],
 )
 def test_files_that_do_not(path: str) -> None:
-    assert driver_file(path) is None
+    assert driver_library(path) is None
 
 
-def test_an_installer_of_the_toolkit_alone_brings_no_driver() -> None:
-    assert driver_file("cuda_12.4.1_550.54.15_linux.run", ["sh", "cuda_12.4.1_550.54.15_linux.run", "--silent", "--toolkit"]) is None
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/tmp/NVIDIA-Linux-x86_64-535.161.07.run -s --no-kernel-module",
+        "./nvidia-installer --silent",
+        "cuda_12.4.1_550.54.15_linux.run --silent",
+        "cuda_12.4.1_550.54.15_linux.run --silent --toolkit --driver",
+    ],
+)
+def test_installers_that_bring_the_driver(command: str) -> None:
+    part = driver_installer(command.split())
+    assert part and part.brings == "libcuda"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cuda_12.4.1_550.54.15_linux.run --silent --toolkit",
+        "cuda_9.0.176_384.81_linux-run -silent -toolkit",
+        "cuda_7.5.18_linux.run -silent -extract=/tmp/parts",
+        "NVIDIA-Linux-x86_64-535.161.07.run --extract-only",
+        "app.run",
+        "",
+    ],
+)
+def test_installers_that_do_not(command: str) -> None:
+    assert driver_installer(command.split()) is None
+
+
+def test_images_that_are_hosts_of_containers() -> None:
+    assert host_package("docker-ce") and not host_package("curl")
+    assert host_image("docker") and host_image("rancher/k3s") and host_image("quay.io/fedora/fedora-bootc")
+    assert not host_image("nvidia/cuda")
 
 
 def test_folders() -> None:
