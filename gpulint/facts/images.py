@@ -26,6 +26,7 @@ class ImageFacts(NamedTuple):
 
     `vendor` is whose GPU it is made for: nvidia, jetson, amd, intel, habana, google, aws; "cpu" where it is a build without GPU code;
     "" where the image is made for none. `listed` says that a row of the facts names it. `cuda` is the CUDA inside ("12.4" or "12.4.1"),
+    `cuda_compat` whether the package cuda-compat is, with which data-centre cards run it on some older drivers,
     `cudnn` whether the system's cuDNN is inside, `nvcc` and `c_compiler` whether these compilers are; None where not known. `flavour` is
     base, runtime, devel, or "devel-like" for an image that has nvcc and no smaller twin; `runtime_tag` is the tag of the runtime twin
     of a devel image. `minimal` says what a minimal base lacks a GPU's libraries for: musl, distroless, scratch or busybox.
@@ -37,6 +38,7 @@ class ImageFacts(NamedTuple):
     need: Need = Need.UNKNOWN
     listed: bool = False
     carries_cuda: bool | None = None
+    cuda_compat: bool = False
     cuda: str | None = None
     cudnn: bool | None = None
     flavour: str | None = None
@@ -60,6 +62,7 @@ class ImageFacts(NamedTuple):
 _PLAIN_FIELDS = (
     "vendor",
     "carries_cuda",
+    "cuda_compat",
     "cudnn",
     "flavour",
     "nvcc",
@@ -196,6 +199,15 @@ def _from_words(repository: str, tag: str) -> ImageFacts:
     found = list(_gpu_words(tag))
     vendor = next((vendor for vendor in map(_vendor_of_word, found) if vendor), "")
     return ImageFacts(vendor=vendor, need=Need.LIKELY) if found else ImageFacts()
+
+
+@cache
+def brought_packages(repository: str, tag: str | None) -> tuple[tuple[str, str | None], ...]:
+    """The frameworks that are installed in an image by its normalised name, each with its version; None where its tag does not tell it."""
+    row: Row = next((row for row in table("images")["brings"] if re.search(rf"(?:^|/)(?:{row['pattern']})$", repository)), {})
+    match = re.search(row["version"], tag or "") if "version" in row else None
+    packages = row.get("packages", ())
+    return tuple((name, match["version"] if match and name == packages[0] else None) for name in packages)
 
 
 @cache

@@ -13,7 +13,7 @@ from gpulint.model.install import Install
 from gpulint.model.stage import Run, Stage
 from gpulint.parse.requirement import Package
 from gpulint.parse.requirements import Requirements
-from gpulint.source import Value
+from gpulint.source import Location, Value
 
 _EXACT = re.compile(r"={1,3}v?(?P<version>\d[\w.+!-]*)(?:=.*)?")
 
@@ -26,7 +26,8 @@ class Installed:
     the command. `version` is the exact one that the words, a constraint or a lock file choose; None where none does. `is_settled` is false
     where something that could not be read may choose it. `indexes` are those that the command searches, in order, `extra_indexes` those
     of them that only add to the default; `index` is the only one that the package can come from, where that is certain. `environment` is
-    the folder or name of the environment that it goes into, "" for the image's own.
+    the folder or name of the environment that it goes into, "" for the image's own. `is_certain` is false where a condition, in the
+    script or of the package itself, decides whether it is installed at all.
     """
 
     package: Package
@@ -39,6 +40,7 @@ class Installed:
     is_settled: bool
     indexes: tuple[Value, ...]
     extra_indexes: tuple[Value, ...]
+    is_certain: bool = True
 
     @property
     def name(self) -> str:
@@ -76,34 +78,55 @@ class Removed(NamedTuple):
     environment: str
 
 
+class OfBase(NamedTuple):
+    """A package that the base image brings by the facts; `version` is None where its tag does not tell one. `location` is the image's."""
+
+    name: str
+    version: str | None
+    location: Location
+    environment: str = ""
+
+
 class Contents:
     """What the image of a stage contains.
 
     `history` is all that is installed, in order, with what the stages it builds on install and what it copies out of other stages.
-    `unread` are the files of requirements that could not be found here: what they ask for is not known.
+    `base` is what the base image brings before it. `unread` are the files of requirements that could not be found here: what they ask
+    for is not known.
     """
 
-    def __init__(self, events: Iterable[Installed | Removed], unread: tuple[Value, ...]) -> None:
+    def __init__(self, events: Iterable[Installed | Removed], unread: tuple[Value, ...], base: tuple[OfBase, ...] = ()) -> None:
         self.events = tuple(events)
         self.history = tuple(event for event in self.events if isinstance(event, Installed))
+        self.base = base
         self.unread = unread
 
     @cached_property
     def packages(self) -> tuple[Installed, ...]:
-        """What is there at the end: each package once an environment, as the last step that changed it left it."""
-        return tuple(self._present(len(self.events)).values())
+        """What the Dockerfile installs and is there at the end: each package once an environment, as the last step that changed it left
+        it. What an installer finds in the base image and leaves as it is, is not among it."""
+        return tuple(each for each in self._at_end.values() if isinstance(each, Installed))
+
+    @cached_property
+    def of_base(self) -> tuple[OfBase, ...]:
+        """What the base image brings and is there at the end."""
+        return tuple(each for each in self._at_end.values() if isinstance(each, OfBase))
+
+    @cached_property
+    def _at_end(self) -> dict[tuple[str, str], Installed | OfBase]:
+        return self._present(len(self.events))
 
     def named(self, *names: str) -> tuple[Installed, ...]:
         """Those of these names that are there at the end."""
         return tuple(each for each in self.packages if each.name in names)
 
-    def before(self, installed: Installed) -> tuple[Installed, ...]:
+    def before(self, installed: Installed) -> tuple[Installed | OfBase, ...]:
         """What is there, in its environment, when that package is installed."""
         present = self._present(self.events.index(installed))
         return tuple(each for each in present.values() if each.environment == installed.environment)
 
-    def _present(self, end: int) -> dict[tuple[str, str], Installed]:
-        present: dict[tuple[str, str], Installed] = {}
+    def _present(self, end: int) -> dict[tuple[str, str], Installed | OfBase]:
+        present: dict[tuple[str, str], Installed | OfBase] = {("", each.name): each for each in self.base}
         for event in self.events[:end]:
             key = (event.environment, event.name)
             there = present.get(key)
@@ -115,10 +138,15 @@ class Contents:
         return present
 
 
-def satisfies(there: Installed, asked: Installed) -> bool:
+def satisfies(there: Installed | OfBase, asked: Installed) -> bool:
     """Whether the installer leaves what is there as it is when that is asked for. It does where the version fits the specifier (PEP 440),
-    and where it is not known but any is good enough."""
-    if asked.is_replacing or set(asked.package.extras) - set(there.package.extras):
+    and where it is not known but any is good enough. A base image is taken to hold what its own programs ask for: only an exact version
+    replaces one that is not known."""
+    if asked.is_replacing:
+        return False
+    if isinstance(there, OfBase):
+        return asked.version is None if there.version is None else fits(there.version, asked.package.specifier)
+    if set(asked.package.extras) - set(there.package.extras):
         return False
     if asked.package.specifier == "":
         return True

@@ -7,14 +7,18 @@ from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
 
+from gpulint.facts.images import brought_packages
 from gpulint.facts.installers import lock_files, option_meaning
+from gpulint.model.image import ImageRef
 from gpulint.model.install import Install, read_installs
 from gpulint.model.script import is_shell, read_script
 from gpulint.model.stage import Copy, Dockerfile, Run, Stage
+from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, python_name
 from gpulint.parse.requirements import Requirements
 from gpulint.parse.shell import SimpleCommand
-from gpulint.project.contents import Contents, Installed, Removed, exact_version, meanings
+from gpulint.project.conditions import uncertain_commands
+from gpulint.project.contents import Contents, Installed, OfBase, Removed, exact_version, meanings
 from gpulint.project.image_files import ImageFiles, absolute
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
@@ -42,9 +46,9 @@ class ContentsReader:
         reader = _Reader(self._files, self._tree)
         own = tuple(event for step in sorted(_steps(stage), key=_place) for event in self._events(step, stage, reader))
         if stage.parent is None:
-            return Contents(own, tuple(reader.unread))
+            return Contents(own, tuple(reader.unread), tuple(_of_base(stage.base)))
         parent = self._contents[stage.parent.index]
-        return Contents((*parent.events, *own), (*parent.unread, *reader.unread))
+        return Contents((*parent.events, *own), (*parent.unread, *reader.unread), parent.base)
 
     def _events(self, step: Step, stage: Stage, reader: _Reader) -> Iterator[Installed | Removed]:
         if not isinstance(step, Copy):
@@ -52,6 +56,14 @@ class ContentsReader:
         source = self._files.stage_of(step)
         known = source is not None and source.index < len(self._contents)
         return _brought(step, source, self._contents[source.index]) if known and source is not None else iter(())
+
+
+def _of_base(image: ImageRef | None) -> Iterator[OfBase]:
+    """What the base image of a stage brings."""
+    if image is None or isinstance(image.name, Unknown):
+        return
+    tag = str(image.tag) if isinstance(image.tag, Text) else None
+    yield from (OfBase(name, version, image.location) for name, version in brought_packages(image.repository, tag))
 
 
 Step = tuple[Run, tuple[Install, ...]] | Copy
@@ -105,24 +117,29 @@ class _Reader:
     def of_run(self, stage: Stage, run: Run, installs: tuple[Install, ...]) -> Iterator[Installed | Removed]:
         """What a RUN installs and removes: by its own commands, and by those of a script of the repository that it runs."""
         by_command = {id(install.command): install for install in installs}
+        uncertain = uncertain_commands(run.script.commands)
         folder = run.working_directory
         for command in run.script.commands:
             folder = _entered(command, folder)
-            for install in (by_command.get(id(command)), *self._of_script(command, stage, run, folder)):
+            found = [(by_command.get(id(command)), True), *self._of_script(command, stage, run, folder)]
+            for install, is_certain in found:
                 if install is not None:
-                    yield from self._of_install(install, stage, run._replace(working_directory=folder))
+                    own_run = run._replace(working_directory=folder)
+                    yield from self._of_install(install, stage, own_run, is_certain and id(command) not in uncertain)
 
-    def _of_script(self, command: SimpleCommand, stage: Stage, run: Run, folder: Value | None) -> Iterator[Install]:
-        """The installs of a shell script of the repository that the command runs."""
+    def _of_script(self, command: SimpleCommand, stage: Stage, run: Run, folder: Value | None) -> Iterator[tuple[Install, bool]]:
+        """The installs of a shell script of the repository that the command runs, each with whether it certainly runs."""
         path = _script_path(command)
         place = absolute(folder, path) if path else None
         origin = self._files.at(place, stage, run) if place else None
         source = self._tree.source(origin) if origin else None
         if source is not None:
             variables = {str(each.name): each.value for each in stage.env if each.value is not None}
-            yield from read_installs(read_script(source.cut(0, len(source.text)), variables).commands, variables)
+            commands = read_script(source.cut(0, len(source.text)), variables).commands
+            uncertain = uncertain_commands(commands)
+            yield from ((install, id(install.command) not in uncertain) for install in read_installs(commands, variables))
 
-    def _of_install(self, install: Install, stage: Stage, run: Run) -> Iterator[Installed | Removed]:
+    def _of_install(self, install: Install, stage: Stage, run: Run, is_certain: bool) -> Iterator[Installed | Removed]:
         if "nothing" in meanings(install):
             return
         environment = _environment(install, stage)
@@ -134,7 +151,8 @@ class _Reader:
         indexes, extra_indexes = _indexes((install, *(requirements for requirements, _ in asked)))
         for requirements, package in asked:
             name = package.name or (package.wheel or ("", ""))[0]
-            if name:
+            holds = holds_on_linux(package.marker)
+            if name and holds is not False:
                 version = exact_version(package) or pins.get(name)
                 yield Installed(
                     package,
@@ -147,6 +165,7 @@ class _Reader:
                     is_settled or version is not None,
                     indexes,
                     extra_indexes,
+                    is_certain and holds is True,
                 )
 
     def _asked(self, install: Install, stage: Stage, run: Run) -> Iterator[tuple[Requirements, Package]]:

@@ -187,3 +187,58 @@ def test_other_copies_bring_no_packages(tmp_path: Path, copy: str) -> None:
         f"FROM python:3.11 AS build\nRUN pip install torch && apt-get install gcc\nFROM python:3.11-slim\nCOPY --from=build {copy}\n"
     )
     assert of(tmp_path, dockerfile) == []
+
+
+# --- What may be left out -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "is_certain"),
+    [
+        ("apt-get update && pip install torch", True),
+        ("rm -r /x || true && pip install torch", True),
+        ("for each in torch; do pip install torch; done", True),
+        ('if [ "$GPU" = 1 ]; then pip install torch; fi', False),
+        ('if [ "$GPU" = 1 ]; then true; else pip install torch; fi', False),
+        ('case "$GPU" in 1) pip install torch;; esac', False),
+        ('[ "$GPU" = 1 ] && pip install torch; true', False),
+        ("nvcc --version || pip install torch", False),
+        ("./install.sh", True),
+        ("[ -e install.sh ] && ./install.sh", False),
+        ("pip install 'torch; sys_platform == \"linux\"'", True),
+        ("pip install 'torch; platform_machine == \"x86_64\"'", False),
+        ("pip install 'torch; python_version < \"3.12\"'", False),
+    ],
+)
+def test_what_a_condition_decides_is_not_certain(tmp_path: Path, command: str, is_certain: bool) -> None:
+    dockerfile = f"FROM python:3.11\nWORKDIR /app\nCOPY install.sh .\nRUN {command}\n"
+    (installed,) = contents(tmp_path, dockerfile, {"install.sh": "pip install torch\n"}).packages
+    assert installed.is_certain is is_certain
+
+
+@pytest.mark.parametrize("marker", ["sys_platform == 'darwin'", "platform_system != 'Linux' and python_version < '3.9'", "extra == 'gpu'"])
+def test_a_package_for_other_systems_is_not_installed(tmp_path: Path, marker: str) -> None:
+    assert of(tmp_path, f'FROM python:3.11\nRUN pip install "torch; {marker}"\n') == []
+
+
+# --- What the base image brings -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "command", "added"),
+    [
+        ("pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", "pip install 'torch>=2'", []),
+        ("pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", "pip install torch==2.4.1 torchvision", []),
+        ("pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", "pip install torch==2.5.1", ["torch==2.5.1"]),
+        ("pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", "pip install -U torch", ["torch==?"]),
+        ("pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", "pip uninstall -y torch && pip install torch", ["torch==?"]),
+        ("nvcr.io/nvidia/pytorch:24.05-py3", "pip install 'torch>=2.2' torchvision", []),
+        ("mirror.acme.example/nvcr.io/nvidia/pytorch:24.05-py3", "pip install torch", []),
+        ("tensorflow/tensorflow:2.15.0-gpu", "pip install 'tensorflow<2.16' jax", ["jax==?"]),
+        ("vllm/vllm-openai:v0.9.2", "pip install 'vllm>=0.9' torch", []),
+        ("python:3.11", "pip install torch", ["torch==?"]),
+    ],
+)
+def test_what_the_base_brings_is_not_installed_again(tmp_path: Path, base: str, command: str, added: list[str]) -> None:
+    found = contents(tmp_path, f"FROM {base}\nRUN {command}\n").packages
+    assert [f"{each.name}=={each.version or '?'}" for each in found] == added
