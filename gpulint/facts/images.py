@@ -111,6 +111,11 @@ def _row(repository: str) -> Row | None:
     return found
 
 
+def is_mirrored(repository: str) -> bool:
+    """Whether the facts name an image only under another registry: what a private one holds under that name may be changed."""
+    return _by_name(repository) is None and _row(repository) is not None
+
+
 def has_registry(repository: str) -> bool:
     """Whether a normalised name begins with the host of a registry."""
     first, slash, _ = repository.partition("/")

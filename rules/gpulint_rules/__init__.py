@@ -28,6 +28,8 @@ CATALOGUE = (
     _entry("GPU103", "devel-image-at-runtime", "image", "Stage", Impact.WASTEFUL, (WARNING,)),
     _entry("GPU104", "minimal-base-for-gpu", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU105", "driver-in-image", "image", "Stage", Impact.FAILS_TO_START, (ERROR, WARNING)),
+    _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
+    _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
