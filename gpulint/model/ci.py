@@ -18,13 +18,14 @@ from gpulint.source import Location, Text, Unknown, Value
 
 
 class Step(NamedTuple):
-    """A step of a job: what it runs, or the action that it uses, with its inputs."""
+    """A step of a job: what it runs and in which folder, or the action that it uses, with its inputs."""
 
     location: Location
     name: Value | None = None
     script: Script | None = None
     uses: Value | None = None
     inputs: Mapping = EMPTY_MAPPING
+    folder: Value | None = None
 
 
 class Job(NamedTuple):

@@ -6,7 +6,7 @@ Read from the simple commands of a script, whatever file it stands in; podman an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from gpulint.model.image import parse_image
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import runtime_request
 from gpulint.model.run_options import RunOptions, environment_variable
+from gpulint.model.script_path import ANYWHERE, START, Place, ScriptPath, places
 from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import Redirect, Script, SimpleCommand, UnknownWord, parse
 from gpulint.source import Location, Text, Unknown, Value
@@ -26,19 +27,20 @@ from gpulint.source import Location, Text, Unknown, Value
 class RunCommand(Command):
     """A `docker run` with its options as they are written, in their order.
 
-    `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say.
+    `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say. `place` is where it runs.
     """
 
     options: tuple[Option, ...] = ()
     runner: tuple[Value, ...] | None = None
+    place: Place = ANYWHERE
 
 
 class ImageBuild(NamedTuple):
     """A command or CI step that builds an image.
 
-    `names` are its tags; context and Dockerfile are as written, both relative to the folder in which the command runs, and None where
-    it names none (the Dockerfile is then the context's own). `pushed` where the same command pushes it. `open` where a variable
-    that is not known may bring further options.
+    `names` are its tags; context and Dockerfile are as written, and None where it names none (the Dockerfile is then the context's own);
+    their paths are None where they are not known. `pushed` where the same command pushes it. `open` where a variable that is not known
+    may bring further options.
     """
 
     names: tuple[Value, ...]
@@ -47,6 +49,8 @@ class ImageBuild(NamedTuple):
     target: Value | None
     arguments: tuple[EnvVar, ...]
     location: Location
+    context_path: ScriptPath | None
+    dockerfile_path: ScriptPath | None
     pushed: bool = False
     open: bool = False
 
@@ -55,7 +59,7 @@ class ComposeCall(NamedTuple):
     """A `docker compose` command: the files that it reads together, none where it reads those that lie there by default.
 
     `action` is its sub-command; `services` are those that it names, none for all. Files are relative to `project_directory` where it
-    is given, else to the folder in which the command runs.
+    is given, else to `folder`, in which the command runs and which is None where it is not known.
     """
 
     action: Value
@@ -64,6 +68,7 @@ class ComposeCall(NamedTuple):
     profiles: tuple[Value, ...]
     project_directory: Value | None
     location: Location
+    folder: ScriptPath | None
 
 
 class CommandLines(NamedTuple):
@@ -74,15 +79,18 @@ class CommandLines(NamedTuple):
     compose_calls: tuple[ComposeCall, ...] = ()
 
 
-def read_commands(script: Script, context: str = "shell", runner: tuple[Value, ...] | None = None) -> CommandLines:
+def read_commands(
+    script: Script, context: str = "shell", runner: tuple[Value, ...] | None = None, start: ScriptPath | None = START
+) -> CommandLines:
     """The containers, image builds and Compose calls of a script.
 
-    `context` says where it stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it.
+    `context` says where it stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it. `start` is the
+    folder in which its first command runs, None where that is not known.
     """
     containers: list[Container] = []
     builds: list[ImageBuild] = []
     calls: list[ComposeCall] = []
-    for line in _lines(script):
+    for line in _lines(places(script.commands, start, anew=context == "make")):
         if line.command == "run":
             containers += _containers(line, context, runner)
         elif line.command == "build":
@@ -98,7 +106,7 @@ def read_commands(script: Script, context: str = "shell", runner: tuple[Value, .
 class _Line(NamedTuple):
     """A command of the docker family: its program's word, what it does, its words from there on, and the index of its first argument.
 
-    `compose_file` is what COMPOSE_FILE holds there.
+    `compose_file` is what COMPOSE_FILE holds there, and `place` where the command runs.
     """
 
     called: Program
@@ -109,6 +117,7 @@ class _Line(NamedTuple):
     at: int
     redirects: tuple[Redirect, ...]
     compose_file: Value | None
+    place: Place
 
     @property
     def location(self) -> Location:
@@ -118,25 +127,25 @@ class _Line(NamedTuple):
         return OptionReader(self.words, self.tokens, at, flags(self.called.kin, command))
 
 
-def _lines(script: Script) -> Iterator[_Line]:
+def _lines(commands: Iterable[tuple[SimpleCommand, Place]]) -> Iterator[_Line]:
     compose_file: Value | None = None
-    for command in _with_evaluated(script):
+    for command, place in _with_evaluated(commands):
         own = next((each.value for each in command.assignments if each.name == "COMPOSE_FILE"), None)
-        line = _line(command, compose_file if own is None else own)
+        line = _line(command, compose_file if own is None else own, place)
         if line:
             yield line
         elif own is not None:
             compose_file = own
 
 
-def _with_evaluated(script: Script) -> Iterator[SimpleCommand]:
+def _with_evaluated(commands: Iterable[tuple[SimpleCommand, Place]]) -> Iterator[tuple[SimpleCommand, Place]]:
     """The commands of a script, and those of a literal word that `eval` runs."""
-    for command in script.commands:
+    for command, place in commands:
         word = command.words[1] if command.name == "eval" and len(command.words) == 2 else None
-        yield from parse(word).commands if isinstance(word, Text) else (command,)
+        yield from ((each, place) for each in (parse(word).commands if isinstance(word, Text) else (command,)))
 
 
-def _line(command: SimpleCommand, compose_file: Value | None) -> _Line | None:
+def _line(command: SimpleCommand, compose_file: Value | None, place: Place) -> _Line | None:
     plain = [str(word) if isinstance(word, Text) else "" for word in command.words]
     start = _start(command.words, plain)
     word = command.words[start] if start < len(plain) else None
@@ -155,7 +164,7 @@ def _line(command: SimpleCommand, compose_file: Value | None) -> _Line | None:
     found = sub_command(called, plain[start + reader.at :])
     if found is None:
         return None
-    return _Line(called, word, found[0], words, tokens, reader.at + found[1], command.redirects, compose_file)
+    return _Line(called, word, found[0], words, tokens, reader.at + found[1], command.redirects, compose_file, place)
 
 
 def _start(words: Sequence[Value], plain: Sequence[str]) -> int:
@@ -212,7 +221,7 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> 
         shared_memory=run.options.shared_memory,
         ipc=run.options.last("ipc"),
         open=run.options.open | run.open,
-        command=RunCommand(line.word, line.location, context, run.options.options, runner),
+        command=RunCommand(line.word, line.location, context, run.options.options, runner, line.place),
     )
 
 
@@ -296,13 +305,16 @@ def _builds(line: _Line) -> Iterator[ImageBuild]:
     sure = [word for word in words if not (isinstance(word, UnknownWord) and word.many)]
     context = next(iter(sure or words), None)
     file = options.last("file")
+    dockerfile = _file_on_input(context, line.redirects) if file is None else file
     yield ImageBuild(
         options.values("tag"),
-        _file_on_input(context, line.redirects) if file is None else file,
+        dockerfile,
         context,
         options.last("target"),
         tuple(each for each in map(environment_variable, options.values("build-arg")) if each),
         line.location,
+        line.place.path(context),
+        line.place.path(dockerfile),
         pushed=any(option.name == "push" for option in reader.options),
         open=len(sure) < len(words),
     )
@@ -329,7 +341,7 @@ def _compose_calls(line: _Line) -> Iterator[ComposeCall]:
         files = options.values("file") or _files_of_variable(line.compose_file)
         services = _services(line, reader.word, reader.at + 1)
         profiles, folder = options.values("profile"), options.last("project-directory")
-        yield ComposeCall(reader.word, files, services, profiles, folder, line.location)
+        yield ComposeCall(reader.word, files, services, profiles, folder, line.location, line.place.folder)
 
 
 def _files_of_variable(value: Value | None) -> tuple[Value, ...]:

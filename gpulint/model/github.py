@@ -15,6 +15,7 @@ from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import variable_requests
 from gpulint.model.run_options import RunOptions, environment_variable, volume
 from gpulint.model.script import is_shell, with_inner_scripts
+from gpulint.model.script_path import ROOT, Place
 from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import parse as parse_script
 from gpulint.parse.shell_expand import assembled
@@ -23,6 +24,9 @@ from gpulint.source import Location, Text, Unknown, Value
 
 _OPEN = frozenset({"gpu", "command"})
 """A job's container gets its commands from the steps, and on a runner of one's own its GPU from the engine's default runtime."""
+
+_CHECKOUT = Place(ROOT, {})
+"""Where steps run: in the checked out repository."""
 
 _WINDOWS_SHELL = Text("pwsh", NOWHERE)
 _LIST = re.compile(r"[\n,]")
@@ -51,7 +55,9 @@ def _job(key: Scalar, job: Mapping, workflow: Mapping) -> Job:
     env = _known(variables_of(workflow.mapping("env")), variables_of(job.mapping("env")), container.env if container else ())
     shells = (job.scalar("defaults", "run", "shell"), workflow.scalar("defaults", "run", "shell"))
     shell = next((each for each in shells if each is not None), _WINDOWS_SHELL if _is_windows(runner) else None)
-    steps = tuple(_step(step, env, shell) for step in job.sequence("steps").mappings())
+    folders = (job.scalar("defaults", "run", "working-directory"), workflow.scalar("defaults", "run", "working-directory"))
+    folder = next((each for each in folders if each is not None), None)
+    steps = tuple(_step(step, env, shell, folder) for step in job.sequence("steps").mappings())
     started = (_started(step, runner) for step in steps)
     return Job(key, key.location, runner, container, tuple(filter(None, services)), steps, tuple(lines for lines in started if any(lines)))
 
@@ -76,13 +82,14 @@ def _known(*environments: Iterable[EnvVar]) -> dict[str, Value]:
 # --- Steps ----------------------------------------------------------------------------------------------------------------------
 
 
-def _step(step: Mapping, env: dict[str, Value], shell: Value | None) -> Step:
-    run, uses, own_shell = step.scalar("run"), step.scalar("uses"), step.scalar("shell")
+def _step(step: Mapping, env: dict[str, Value], shell: Value | None, folder: Value | None) -> Step:
+    """A step with what its job sets for all: variables, the shell, and the folder in which its script runs."""
+    run, uses, own_shell, own_folder = (step.scalar(key) for key in ("run", "uses", "shell", "working-directory"))
     script = None
     if isinstance(run, Text) and _is_posix(shell if own_shell is None else own_shell):
         variables = {**env, **_known(variables_of(step.mapping("env")))}
         script = with_inner_scripts(parse_script(run, variables, _expressions(run)), variables)
-    return Step(step.location, step.scalar("name"), script, uses, step.mapping("with"))
+    return Step(step.location, step.scalar("name"), script, uses, step.mapping("with"), folder if own_folder is None else own_folder)
 
 
 def _is_posix(shell: Value | None) -> bool:
@@ -92,22 +99,26 @@ def _is_posix(shell: Value | None) -> bool:
 
 def _started(step: Step, runner: tuple[Value, ...] | None) -> CommandLines:
     if step.script:
-        return read_commands(step.script, "github", runner)
+        start = ROOT if step.folder is None else _CHECKOUT.path(_value(step.folder))
+        return read_commands(step.script, "github", runner, start)
     action = build_action(step.uses.partition("@")[0]) if isinstance(step.uses, Text) else None
     return CommandLines(builds=(_build(step, action),)) if action else CommandLines()
 
 
 def _build(step: Step, action: BuildAction) -> ImageBuild:
     inputs = step.inputs
+    dockerfile, context = _value_or_none(inputs.scalar(action.dockerfile)), _value_or_none(inputs.scalar(action.context))
     push = inputs.scalar(action.push)
     place = step.uses.location if step.uses is not None else step.location
     return ImageBuild(
         tuple(_parts(inputs.scalar(action.tags), _LIST)),
-        _value_or_none(inputs.scalar(action.dockerfile)),
-        _value_or_none(inputs.scalar(action.context)),
+        dockerfile,
+        context,
         _value_or_none(inputs.scalar(action.target)),
         tuple(each for each in map(environment_variable, _parts(inputs.scalar(action.arguments), _LINE)) if each),
         place,
+        ROOT if context is None else _CHECKOUT.path(context),
+        _CHECKOUT.path(dockerfile),
         pushed=isinstance(push, Text) and push == "true",
     )
 

@@ -13,6 +13,7 @@ from gpulint.model.container import Container, Dialect
 from gpulint.model.image import parse_image
 from gpulint.model.requests import variable_requests
 from gpulint.model.script import with_inner_scripts
+from gpulint.model.script_path import ROOT
 from gpulint.model.variable import EnvVar
 from gpulint.parse.recipe import one_script
 from gpulint.parse.shell import Script, expand
@@ -51,7 +52,7 @@ def _job(key: Scalar, job: Mapping, variables: dict[str, Value]) -> Job:
     containers = (_container(entry.key, entry.value, key, runner, variables) for entry in _entries(job, "image"))
     services = (_container(entry.key, item, key, runner, variables) for entry in _entries(job, "services") for item in _items(entry.value))
     steps = tuple(Step(job.location, script=script) for script in _scripts(job, variables))
-    started = tuple(read_commands(step.script, "gitlab", runner) for step in steps if step.script)
+    started = tuple(read_commands(step.script, "gitlab", runner, ROOT) for step in steps if step.script)
     return Job(
         key,
         key.location,

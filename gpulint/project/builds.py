@@ -19,6 +19,7 @@ from gpulint.source import Location, Text, Unknown, Value
 if TYPE_CHECKING:
     from gpulint.model.command import ImageBuild
     from gpulint.model.container import Container
+    from gpulint.model.script_path import ScriptPath
 
 Names = tuple[ImageRef, ...]
 
@@ -72,11 +73,30 @@ class Builds:
         return (*filter(None, map(self._of_command, self._commands)), *filter(None, map(self._of_service, self._services)))
 
     def _of_command(self, build: ImageBuild) -> Recipe | None:
-        """A command's paths count from where it is run: the root, or the folder of its script. Where both fit, neither is certain."""
-        folders = ("", dirname(build.location.path))
-        found = {self._located(folder, build.context, build.dockerfile, folder) for folder in folders} - {None}
+        """A command's paths may count from where its script is started: the root, or the script's folder. Where both fit, neither is
+        certain."""
+        script = dirname(build.location.path)
+        found = {self._located_by_command(build, start, script) for start in ("", script)} - {None}
         names = tuple(parse_image(name) for name in build.names)
         return self._recipe(names, found.pop() if len(found) == 1 else None, build.target, build.location)
+
+    def _located_by_command(self, build: ImageBuild, start: str, script: str) -> tuple[str, str] | None:
+        """Dockerfile and context as paths, where the script in that folder is started from `start`."""
+        context = self._from_root(build.context_path, start, script)
+        if context is None or build.dockerfile is None:
+            return None if context is None else self._default_in(context)
+        path = self._from_root(build.dockerfile_path, start, script)
+        return (path, context) if path is not None and path in self._tree else None
+
+    def _from_root(self, path: ScriptPath | None, start: str, script: str) -> str | None:
+        """A path of a script, "" for the root; None where it is not known, or lies outside."""
+        found = None if path is None else self._tree.resolve("", path.from_root(start, script))
+        return "" if found == "." else found
+
+    def _default_in(self, context: str) -> tuple[str, str] | None:
+        """The Dockerfile that a context has where none is named, with the context."""
+        paths = (join_paths(context, name) for name in _DEFAULT_NAMES)
+        return next(((path, context) for path in paths if path in self._tree), None)
 
     def _of_service(self, container: Container) -> Recipe | None:
         """A service's context counts from its file, its Dockerfile from the context."""
@@ -102,8 +122,7 @@ class Builds:
         if dockerfile is not None:
             path = self._tree.resolve(dockerfile_folder + "/" if dockerfile_folder else "", dockerfile)
             return (path, inside) if path in self._tree.all_paths and path is not None else None
-        paths = (join_paths(inside, name) for name in _DEFAULT_NAMES)
-        return next(((path, inside) for path in paths if path in self._tree), None)
+        return self._default_in(inside)
 
     def _folder(self, folder: str, context: Value | None) -> str | None:
         """The path of a context; None where it is not known, or lies outside the root."""

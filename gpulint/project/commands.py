@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from posixpath import dirname
+from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.discover import Kind
@@ -65,14 +66,22 @@ def _of_pipeline(tree: Tree, path: str, kind: Kind | None) -> Iterator[CommandLi
 
 
 def _files(call: ComposeCall, tree: Tree) -> tuple[str, ...]:
-    """The files of a Compose call as paths: from its project directory, else from the root, else from the folder of its script."""
+    """The files of a Compose call as paths: from its project directory, else from where it runs in a script that is started from the root,
+    else from the folder of the script."""
     names = [str(name) for name in call.files if isinstance(name, Text)]
     if len(names) < 2 or len(names) != len(call.files):
         return ()
-    folder = call.project_directory
-    bases = [f"{folder}/"] if isinstance(folder, Text) else ["", f"{dirname(call.location.path)}/"]
-    for base in bases:
-        paths = [tree.resolve(base.lstrip("/"), name) for name in names]
+    for base in _bases(call):
+        paths = [tree.resolve("", join_paths(base, name)) for name in names]
         if all(path in tree for path in paths if path) and all(paths):
             return tuple(path for path in paths if path)
     return ()
+
+
+def _bases(call: ComposeCall) -> Iterator[str]:
+    """The folders that the files of a Compose call may count from."""
+    script = dirname(call.location.path)
+    if isinstance(call.project_directory, Text):
+        yield str(call.project_directory)
+    elif call.folder is not None:
+        yield from (call.folder.from_root(start, script) for start in ("", script))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from posixpath import dirname
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
 from gpulint.facts import words
-from gpulint.model.container import Container
+from gpulint.model.container import Command, Container
 from gpulint.project.builds import Built, container_path
 from gpulint.project.entrypoint import effective_words
 from gpulint.project.programs import Program
@@ -65,24 +66,53 @@ def _variables(container: Container, built: Built | None) -> dict[str, Value]:
 
 def _mapping(container: Container, built: Built | None, tree: Tree) -> Mapped:
     """Where in the repository a file of the container comes from: a mount of a folder here, else a copy into the image."""
-    folders = sorted(_mounted_folders(container), key=lambda folder: -len(folder[1]))  # the deepest holds
+    mounted = sorted(_mounted(container), key=lambda each: -len(each[0]))  # the deepest holds
 
     def mapped(path: str) -> str | None:
-        for source, target, place in folders:
+        for target, origins in mounted:
             if f"{path}/".startswith(f"{target}/"):
                 inner = path[len(target) :].lstrip("/")
-                return tree.resolve(place, join_paths(source, inner) if inner else source)
+                return _only_of([tree.resolve("", join_paths(origin, inner) if inner else origin) for origin in origins], tree)
         return container_path(built, path, tree) if built else None
 
     return mapped
 
 
-def _mounted_folders(container: Container) -> Iterator[tuple[str, str, str]]:
-    """Source, target and file of each mount of a folder of the repository: its source begins with a dot, unlike a volume's name."""
+def _only_of(paths: list[str | None], tree: Tree) -> str | None:
+    """The path where there is one; of several the one that is there, None where more are."""
+    there = {path for path in paths if path is not None and path in tree} if len(paths) > 1 else set(paths)
+    return there.pop() if len(there) == 1 else None
+
+
+def _mounted(container: Container) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The target of each mount of a folder of the repository, and which folder that may be, by its path from the root."""
     for mount in container.mounts:
         source, target = mount.source, mount.target
-        if isinstance(source, Text) and isinstance(target, Text) and source.startswith("."):
-            yield str(source), target.rstrip("/"), mount.location.path
+        if source is not None and isinstance(target, Text):
+            origins = tuple(dict.fromkeys(_origins(container, source, mount.location.path)))
+            if origins:
+                yield target.rstrip("/"), origins
+
+
+def _origins(container: Container, source: Value, path: str) -> Iterator[str]:
+    """What the source of a mount may be. One that begins with a dot is a folder, unlike a volume's name; it counts from the file, or from
+    where the command runs."""
+    folder = dirname(path)
+    if isinstance(source, Text) and not source.startswith("."):
+        return
+    if container.command is not None:
+        yield from _origins_of_command(container.command, source, folder)
+    elif isinstance(source, Text):
+        yield join_paths(folder, source)
+
+
+def _origins_of_command(command: Command, source: Value, folder: str) -> Iterator[str]:
+    """The same for a command of a file in that folder, which may be started from there or from the root."""
+    from gpulint.model.command import RunCommand
+
+    named = command.place.path(source) if isinstance(command, RunCommand) else None
+    if named is not None:
+        yield from (named.from_root(start, folder) for start in (folder, ""))
 
 
 def find_entry_points(project: Project) -> Iterator[EntryPoint]:

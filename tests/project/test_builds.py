@@ -263,6 +263,63 @@ def test_recipes_of_one_name_and_tag_are_not_certain(tmp_path: Path) -> None:
     assert recipe(tmp_path, files) == ""
 
 
+@pytest.mark.parametrize(
+    ("path", "script", "expected"),
+    [
+        ("build.sh", "cd app && docker build -t acme/app .", "app/Dockerfile 1 app"),
+        ("build.sh", "cd app\ndocker build -t acme/app .", "app/Dockerfile 1 app"),
+        ("build.sh", "cd app\ndocker build -t acme/app ..", "Dockerfile 1 ."),
+        ("build.sh", "cd app\ndocker build -t acme/app -f Dockerfile ..", "app/Dockerfile 1 ."),
+        ("build.sh", "(cd app && true)\ndocker build -t acme/app .", "Dockerfile 1 ."),
+        ("build.sh", "cd $WHERE\ndocker build -t acme/app .", ""),
+        ("ci/build.sh", "cd app && docker build -t acme/app .", "app/Dockerfile 1 app"),
+        ("ci/build.sh", 'cd "$(dirname "$0")/.."\ndocker build -t acme/app app', "app/Dockerfile 1 app"),
+        ("app/build.sh", 'HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\ndocker build -t acme/app "$HERE"', "app/Dockerfile 1 app"),
+        ("app/build.sh", 'HERE=$(dirname $0)\ndocker build -t acme/app -f "$HERE/Dockerfile" "$HERE/.."', "app/Dockerfile 1 ."),
+        ("ci/build.sh", "cd $(git rev-parse --show-toplevel)/app\ndocker build -t acme/app .", "app/Dockerfile 1 app"),
+        ("app/build.sh", "docker build -t acme/app .", ""),
+        ("Makefile", "image:\n\tcd app && docker build -t acme/app .", "app/Dockerfile 1 app"),
+        ("Makefile", "image:\n\tcd app\n\tdocker build -t acme/app .", "Dockerfile 1 ."),
+        ("Makefile", "image:\n\tdocker build -t acme/app $(CURDIR)/app", "app/Dockerfile 1 app"),
+        (".gitlab-ci.yml", "build:\n  script:\n    - cd app\n    - docker build -t acme/app .", "app/Dockerfile 1 app"),
+    ],
+)
+def test_a_command_counts_from_where_its_script_went(tmp_path: Path, path: str, script: str, expected: str) -> None:
+    compose = "services:\n  app:\n    image: acme/app\n"
+    files = {path: f"{script}\n", "Dockerfile": DOCKERFILE, "app/Dockerfile": DOCKERFILE, "compose.yaml": compose}
+    assert recipe(tmp_path, files) == expected
+
+
+@pytest.mark.parametrize(
+    ("workflow", "expected"),
+    [
+        ("jobs:\n  a:\n    steps:\n      - run: docker build -t acme/app .\n", "Dockerfile 1 ."),
+        ("jobs:\n  a:\n    steps:\n      - run: docker build -t acme/app .\n        working-directory: app\n", "app/Dockerfile 1 app"),
+        (
+            "jobs:\n  a:\n    defaults: {run: {working-directory: app}}\n    steps:\n      - run: docker build -t acme/app .\n",
+            "app/Dockerfile 1 app",
+        ),
+        (
+            "defaults: {run: {working-directory: app}}\njobs:\n  a:\n    steps:\n      - run: cd .. && docker build -t acme/app .\n",
+            "Dockerfile 1 .",
+        ),
+        ("jobs:\n  a:\n    steps:\n      - run: docker build -t acme/app .\n        working-directory: ${{ matrix.folder }}\n", ""),
+        (
+            "jobs:\n  a:\n    steps:\n      - uses: docker/build-push-action@v6\n        with: {tags: acme/app, file: app/Dockerfile}\n",
+            "app/Dockerfile 1 .",
+        ),
+    ],
+)
+def test_a_step_counts_from_its_working_directory(tmp_path: Path, workflow: str, expected: str) -> None:
+    files = {
+        ".github/workflows/build.yml": f"on: push\n{workflow}",
+        "Dockerfile": DOCKERFILE,
+        "app/Dockerfile": DOCKERFILE,
+        "compose.yaml": "services:\n  app:\n    image: acme/app\n",
+    }
+    assert recipe(tmp_path, files) == expected
+
+
 # --- Paths in the image ---------------------------------------------------------------------------------------------------------
 
 
@@ -355,17 +412,3 @@ def mapped(folder: Path, dockerfile: str, path: str) -> str | None:
     found = whole.build_of(whole.containers[0])
     assert found is not None
     return container_path(found, path, whole.tree)
-
-
-# --- Not yet --------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.xfail(reason="the folder that a script goes into is not followed yet", strict=True)
-def test_a_command_counts_from_the_folder_that_its_script_went_into(tmp_path: Path) -> None:
-    files = {
-        "ci/build.sh": "cd app && docker build -t acme/app .\n",
-        "Dockerfile": DOCKERFILE,
-        "app/Dockerfile": DOCKERFILE,
-        "compose.yaml": "services:\n  app:\n    image: acme/app\n",
-    }
-    assert recipe(tmp_path, files) in ("", "app/Dockerfile 1 app")

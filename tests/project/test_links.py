@@ -112,6 +112,27 @@ def test_a_mount_of_a_command_counts_from_the_folder_of_its_script(tmp_path: Pat
     assert linked(tmp_path, files) == "code/train.py"
 
 
+@pytest.mark.parametrize(
+    ("path", "script", "expected"),
+    [
+        ("run.sh", "docker run -v $PWD/code:/work -w /work acme/app python train.py", "code/train.py"),
+        ("run.sh", 'docker run -v "$(pwd)":/work -w /work/code acme/app python train.py', "code/train.py"),
+        ("run.sh", "cd code\ndocker run -v .:/work -w /work acme/app python train.py", "code/train.py"),
+        ("code/run.sh", "cd $(dirname $0)\ndocker run -v $PWD:/work -w /work acme/app python train.py", "code/train.py"),
+        (
+            "ci/run.sh",
+            'TOP=$(realpath "$(dirname "$0")/..")\ndocker run -v $TOP/code:/work -w /work acme/app python train.py',
+            "code/train.py",
+        ),
+        ("ci/run.sh", "docker run -v $PWD/code:/work -w /work acme/app python train.py", "code/train.py"),
+        ("code/run.sh", "docker run -v $PWD:/work -w /work acme/app python train.py", ""),
+    ],
+)
+def test_a_mount_counts_from_where_its_command_runs(tmp_path: Path, path: str, script: str, expected: str) -> None:
+    files = {path: f"{script}\n", "code/train.py": "", "other/train.py": "", "train.py": ""}
+    assert linked(tmp_path, files) == expected
+
+
 # --- Where the image is built here ----------------------------------------------------------------------------------------------
 
 
@@ -258,3 +279,26 @@ def test_the_deepest_mount_is_what_a_path_lies_in(tmp_path: Path) -> None:
         "b/train.py": "",
     }
     assert linked(tmp_path, files) == "code/train.py"
+
+
+# --- Compose files that a script puts together ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("up.sh", "docker compose -f deploy/base.compose.yaml -f deploy/gpu.compose.yaml up"),
+        ("up.sh", "cd deploy && docker compose -f base.compose.yaml -f gpu.compose.yaml up"),
+        ("deploy/up.sh", "docker compose -f base.compose.yaml -f gpu.compose.yaml up"),
+        ("bin/up.sh", 'cd "$(dirname "$0")/../deploy"\ndocker compose -f base.compose.yaml -f gpu.compose.yaml up'),
+        ("bin/up.sh", "docker compose --project-directory deploy -f base.compose.yaml -f gpu.compose.yaml up"),
+    ],
+)
+def test_files_of_a_compose_call_count_from_where_it_runs(tmp_path: Path, path: str, script: str) -> None:
+    files = {
+        path: f"{script}\n",
+        "deploy/base.compose.yaml": "services:\n  app:\n    image: vllm/vllm-openai:v0.8.5\n",
+        "deploy/gpu.compose.yaml": "services:\n  app:\n    gpus: all\n",
+    }
+    whole = project(tmp_path, files, everything=True)
+    assert whole.started.together == (("deploy/base.compose.yaml", "deploy/gpu.compose.yaml"),)
