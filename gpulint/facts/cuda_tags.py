@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
-from gpulint.facts import Row, table, version_key
+from gpulint.facts import Row, table, version_key, words
+from gpulint.facts.commands import program_index
 
 Verdict = Literal["exists", "missing", "superseded", "unsupported", "unknown"]
 
@@ -199,8 +201,26 @@ def signing_key(repository: str, tag: str) -> Literal["old", "maybe", "new"]:
 
 
 def revoked_key(text: str) -> bool:
-    """Whether a text names the revoked signing key."""
-    return any(word in text for row in table("cuda_tags")["revoked_keys"] for word in row["words"])
+    """Whether a text names the replaced key of the CUDA repositories; for the machine-learning repository it still holds."""
+    return any(re.fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["revoked_keys"])
+
+
+def cures_key(command: Sequence[str]) -> bool:
+    """Whether a command makes apt accept the CUDA repositories as they are signed today, or leave them out."""
+    text = " ".join(command)
+    if any(re.fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["key_cures"]):
+        return True
+    return "/sources.list.d" in text and _program(command) in words("cuda_tags", "list_editors")
+
+
+def updates_lists(command: Sequence[str]) -> bool:
+    """Whether a command has apt read its package lists anew."""
+    return _program(command) in words("cuda_tags", "list_readers") and "update" in command
+
+
+def _program(command: Sequence[str]) -> str:
+    index = program_index(command)
+    return command[index] if index < len(command) else ""
 
 
 class LibraryPath(NamedTuple):

@@ -30,6 +30,7 @@ CATALOGUE = (
     _entry("GPU105", "driver-in-image", "image", "Stage", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
     _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gpulint.facts import table
-from gpulint.facts.cuda_tags import cuda_repository, cudnn_major, library_path, revoked_key, signing_key, tag_state
+from gpulint.facts.cuda_tags import (
+    cuda_repository,
+    cudnn_major,
+    cures_key,
+    library_path,
+    revoked_key,
+    signing_key,
+    tag_state,
+    updates_lists,
+)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +165,10 @@ def test_only_nvidias_own_repositories_are_judged(repository: str, expected: boo
         ("pytorch/pytorch", "2.1.0-cuda12.1-cudnn8-devel", "new"),
         ("tensorflow/tensorflow", "2.6.1-gpu", "old"),
         ("tensorflow/tensorflow", "2.6.1", "new"),
-        ("nvcr.io/nvidia/pytorch", "22.02-py3", "old"),
-        ("nvcr.io/nvidia/pytorch", "22.06-py3", "new"),
+        ("tensorflow/tensorflow", "2.8.4-gpu", "new"),
+        ("tensorflow/tensorflow", "1.15.2-gpu-py3", "old"),
+        ("mirror.acme.example/nvidia/cuda", "10.2-devel-ubuntu18.04", "old"),
+        ("nvcr.io/nvidia/pytorch", "22.02-py3", "new"),
     ],
 )
 def test_which_images_trust_the_old_signing_key(repository: str, tag: str, key: str) -> None:
@@ -167,6 +178,32 @@ def test_which_images_trust_the_old_signing_key(repository: str, tag: str, key: 
 def test_the_revoked_key_is_known_by_its_name() -> None:
     assert revoked_key("https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2004/x86_64/7fa2af80.pub")
     assert not revoked_key("https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2204/x86_64/3bf863cc.pub")
+
+
+def test_the_machine_learning_repository_keeps_the_key() -> None:
+    assert not revoked_key("https://developer.download.nvidia.com/compute/machine-learning/repos/ubuntu1804/x86_64/7fa2af80.pub")
+
+
+@pytest.mark.parametrize(
+    ("command", "cures"),
+    [
+        ("dpkg -i /tmp/cuda-keyring_1.1-1_all.deb", True),
+        ("apt-key adv --keyserver keyserver.ubuntu.com --recv-keys A4B469963BF863CC", True),
+        ("rm -f /etc/apt/sources.list.d/cuda.list", True),
+        ("sudo sed -i s/^deb/#deb/ /etc/apt/sources.list.d/cuda.list", True),
+        ("apt-get update --allow-insecure-repositories", True),
+        ("apt-get -o Acquire::AllowInsecureRepositories=true update", True),
+        ("cat /etc/apt/sources.list.d/cuda.list", False),
+        ("apt-get update", False),
+        ("apt-key del 7fa2af80", False),
+    ],
+)
+def test_what_makes_apt_accept_or_leave_out_the_repositories(command: str, cures: bool) -> None:
+    assert cures_key(command.split()) is cures
+
+
+def test_what_reads_the_lists_anew() -> None:
+    assert updates_lists(["sudo", "apt-get", "-qq", "update"]) and not updates_lists(["apt-get", "install", "-y", "git"])
 
 
 def test_the_library_path_of_a_base() -> None:
