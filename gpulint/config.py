@@ -40,12 +40,16 @@ class Config:
     machines: Machines = field(default_factory=Machines)
 
 
+_DIGITS = str.maketrans("OIL", "011")  # letters that are typed for digits
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A clause that names the nearest known word in whatever case, or nothing: ` (did you mean X?)`."""
     import difflib
 
     by_lower = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    as_digits = word.upper().translate(_DIGITS).lower()
+    close = [as_digits] if as_digits in by_lower else difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 

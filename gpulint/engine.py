@@ -12,6 +12,7 @@ from gpulint.rule import Entry, Finding, Problem, Severity
 from gpulint.source import Location, Source, UnknownValue
 
 if TYPE_CHECKING:
+    from gpulint.model.machines import Machines
     from gpulint.suppress import Ignore
 
 IGNORE_ANCHOR = b"gpulint"
@@ -141,10 +142,20 @@ def _ignored(
     unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
     if unused is None:
         return marked
-    heard = {entry.id for entry in entries if project.wants_notes or Severity.NOTE not in entry.severities} if selection.whole else set()
+    heard = {entry.id for entry in entries if _is_heard(entry, project)} if selection.whole else set()
     idle = (ignore for ignore in ignores if ignore.trouble or (ignore.location not in used and _could_match(ignore, heard)))
     reported = (Finding(unused.id, unused.name, problem) for problem in dict.fromkeys(map(_idle_problem, idle)))
     return marked + [finding for finding in reported if selection.reports(finding)]
+
+
+def waits(entry: Entry, machines: Machines) -> bool:
+    """Whether a rule says nothing because the user states no such fact of the machines."""
+    return not all(map(machines.states, entry.machines))
+
+
+def _is_heard(entry: Entry, project: Project) -> bool:
+    """Whether all that a rule has to say is found in this run."""
+    return not waits(entry, project.machines) and (project.wants_notes or Severity.NOTE not in entry.severities)
 
 
 def _could_match(ignore: Ignore, heard: set[str]) -> bool:

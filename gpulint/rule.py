@@ -67,7 +67,8 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[Node]):
-    """One rule: who it is, which nodes of the model it looks at, and how. `node` is the class of these, or a tuple of several."""
+    """One rule: who it is, which nodes of the model it looks at, and how. `node` is the class of these, or a tuple of several;
+    `machines` are the facts of the machines without which it is silent."""
 
     id: str
     name: str
@@ -75,6 +76,7 @@ class Rule(Generic[Node]):
     severities: tuple[Severity, ...]
     impact: Impact
     check: Callable[[Node, Project], Iterable[Problem]]
+    machines: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -106,7 +108,7 @@ class Entry(NamedTuple):
     """A rule as its pack's catalogue lists it, so that a run imports only the rules it needs.
 
     `node` is the name of the class it looks at, or several with ` | ` between; `module` is the module of its check, below the pack, or ""
-    for a rule of the engine itself; `page` the path of its page.
+    for a rule of the engine itself; `page` the path of its page; `machines` the facts of the machines without which it is silent.
     """
 
     id: str
@@ -116,3 +118,4 @@ class Entry(NamedTuple):
     impact: Impact
     module: str
     page: str
+    machines: tuple[str, ...] = ()

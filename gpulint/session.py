@@ -121,6 +121,9 @@ class Run(NamedTuple):
         programs = sum(self.project.start_of(container).program is not None for container in with_gpu)
         links = f" ({images} linked to a Dockerfile, {programs} to a program)" if with_gpu else ""
         yield f"{counted(len(with_gpu), 'GPU container')}{links}"
+        waiting = sum(engine.waits(entry, self.config.machines) for entry in engine.active_rules(self.config))
+        if with_gpu and waiting:
+            yield f"{counted(waiting, 'rule')} {'waits' if waiting == 1 else 'wait'} for [machines]"
 
     def graph(self) -> str:
         """What was linked to what, for a terminal."""

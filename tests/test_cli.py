@@ -360,7 +360,7 @@ def test_a_finding_is_reported_where_a_related_place_lies_in_a_file_that_was_nam
 def test_standard_input_alone_is_all_that_is_read(repository: Path) -> None:
     run = gpulint(repository, "-", "--format", "concise", given=WARNED)
     assert run.stdout.startswith("stdin.yaml:3:12: warning: GPU101 ")
-    assert run.stderr == "1 warning: 1 Compose file, 1 GPU container (0 linked to a Dockerfile, 0 to a program)\n"
+    assert run.stderr == "1 warning: 1 Compose file, 1 GPU container (0 linked to a Dockerfile, 0 to a program), 2 rules wait for [machines]\n"
 
 
 def test_standard_input_under_a_name_takes_the_place_of_that_file(repository: Path) -> None:
@@ -445,10 +445,13 @@ def test_the_last_line_says_what_was_understood(repository: Path) -> None:
         },
     )
     understood = (
-        "1 Dockerfile, 3 Compose files, 1 Python file, 1 template not rendered, 3 GPU containers (1 linked to a Dockerfile, 1 to a program)"
+        "1 Dockerfile, 3 Compose files, 1 Python file, 1 template not rendered, 3 GPU containers (1 linked to a Dockerfile, 1 to a program), "
+        "2 rules wait for [machines]"
     )
     assert gpulint(repository).stderr.splitlines()[-1] == f"1 error, 2 warnings: {understood}"
     assert gpulint(repository, "-q").stderr == ""
+    assert gpulint(repository, "--machine", "gpus=T4").stderr.endswith(", 1 rule waits for [machines]\n")
+    assert "[machines]" not in gpulint(repository, "--machine", "gpus=T4", "--machine", "driver=580").stderr
     write(repository, {"compose.yaml": "", "a/compose.yaml": "", "b/compose.yaml": "", "Dockerfile": "FROM nginx\n"})
     assert gpulint(repository).stderr == "no findings: 1 Dockerfile, 3 Compose files, 1 Python file, 1 template not rendered\n"
 

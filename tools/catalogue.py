@@ -50,11 +50,11 @@ _FOLDER = __file__.rpartition("/")[0]
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...]) -> Entry:
+def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], *machines: str) -> Entry:
     """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
     stem = name.replace("-", "_")
     module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
-    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md")
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", machines)
 
 
 CATALOGUE = (
@@ -77,13 +77,16 @@ class Listed(NamedTuple):
     node: str
     impact: Impact
     severities: tuple[Severity, ...]
+    machines: tuple[str, ...]
     summary: str
 
     @property
     def entry(self) -> str:
         """The rule's line in the catalogue."""
         severities = ", ".join(severity.name for severity in self.severities) + "," * (len(self.severities) == 1)
-        return f'    _entry("{self.id}", "{self.name}", "{self.folder}", "{self.node}", Impact.{self.impact.name}, ({severities})),\n'
+        words = ", ".join(f'"{word}"' for word in (self.id, self.name, self.folder, self.node))
+        machines = "".join(f', "{fact}"' for fact in self.machines)
+        return f"    _entry({words}, Impact.{self.impact.name}, ({severities}){machines}),\n"
 
     @property
     def row(self) -> str:
@@ -99,14 +102,14 @@ def read_rule(path: Path) -> Listed:
         raise SystemExit(f"{path}: the first line must be `# {path.stem.replace('_', '-')} (GPU123)`, with the rule's id")
     told = severities_on(page)
     if folder == "engine":
-        return Listed(title["id"], title["name"], folder, "File", Impact.UNREAD, told, page.summary)
+        return Listed(title["id"], title["name"], folder, "File", Impact.UNREAD, told, (), page.summary)
     rule: Rule[object] = import_module(f"{PACK.name}.{folder}.{path.stem}").RULE
     if (rule.id, rule.name) != (title["id"], title["name"]):
         raise SystemExit(f"{path}: the page is of {title['id']} {title['name']}, the module beside it of {rule.id} {rule.name}")
     if told != tuple(sorted(rule.severities, reverse=True)):
         labels = ", ".join(severity.label for severity in rule.severities)
         raise SystemExit(f"{path}: the page must tell, in a list, which case gets which severity of: {labels}")
-    return Listed(rule.id, rule.name, folder, rule.node_names, rule.impact, rule.severities, page.summary)
+    return Listed(rule.id, rule.name, folder, rule.node_names, rule.impact, rule.severities, rule.machines, page.summary)
 
 
 def severities_on(page: Page) -> tuple[Severity, ...]:

@@ -29,6 +29,10 @@ class Machines(NamedTuple):
     mig_profiles: tuple[str, ...] | None = None
     pools: tuple[Pool, ...] = ()
 
+    def states(self, fact: str) -> bool:
+        """Whether the user states a fact, of all machines or of some pool."""
+        return any(getattr(each, fact) is not None for each in (self, *(pool.machines for pool in self.pools)))
+
     def within(self, general: Machines) -> Machines:
         """These facts of a pool with the general ones where the pool says nothing."""
         own = {field: value for field, value in self._asdict().items() if value is not None}

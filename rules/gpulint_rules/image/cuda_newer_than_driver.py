@@ -61,5 +61,11 @@ def _instead(driver: str) -> str:
 
 
 RULE = Rule(
-    "GPU122", "cuda-newer-than-driver", (Container, Stage), (Severity.ERROR, Severity.WARNING, Severity.NOTE), Impact.FAILS_TO_START, check
+    "GPU122",
+    "cuda-newer-than-driver",
+    (Container, Stage),
+    (Severity.ERROR, Severity.WARNING, Severity.NOTE),
+    Impact.FAILS_TO_START,
+    check,
+    ("driver",),
 )

@@ -49,4 +49,4 @@ def _is_older(cuda: str, other: str) -> bool:
     return version_key(cuda)[:2] < version_key(other)[:2]
 
 
-RULE = Rule("GPU123", "gpu-architecture-unsupported", (Container, Stage), (Severity.ERROR,), Impact.FAILS_TO_START, check)
+RULE = Rule("GPU123", "gpu-architecture-unsupported", (Container, Stage), (Severity.ERROR,), Impact.FAILS_TO_START, check, ("gpus",))
