@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, plain_tool, program_index
+from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, idles, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
@@ -118,7 +118,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
         or _is_given_driver_by_hand(container)
-        or _runs_plain_tool(container)
+        or (_runs_plain_tool(container) and not _idles(container))
     )
 
 
@@ -156,6 +156,13 @@ def _runs_plain_tool(container: Container) -> bool:
     )
 
 
+def _idles(container: Container) -> bool:
+    """Whether the container only waits, for somebody who works in it: what image it has says nothing of that work, where it is placed
+    does."""
+    commands = [command for command in own_commands(container) if command]
+    return bool(commands) and idles(_words(commands[-1]))
+
+
 def _words(command: tuple[Value, ...]) -> tuple[str, ...]:
     """The words for a look-up: an unknown one as it is written, so that `--rank=$RANK` stays an option."""
     return tuple(as_written(word) for word in command)
@@ -168,7 +175,7 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     yield from _of_command(container)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not _is_in_ci(container) and not project.runs_elsewhere_with_gpu(container):
+    if not (_is_in_ci(container) or _runs_plain_tool(container) or project.runs_elsewhere_with_gpu(container)):
         yield from _of_image(container, project)
         yield from _of_program(container, project)
 

@@ -298,6 +298,19 @@ def test_a_plain_tool_wants_no_gpu(tmp_path: Path, command: str) -> None:
     assert verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", image=CUDA)}) == ""
 
 
+@pytest.mark.parametrize("command", ["[sleep, infinity]", "[tail, -f, /dev/null]", "[sh, -c, 'date; exec sleep 1d']"])
+def test_where_a_container_that_only_waits_is_placed_counts(tmp_path: Path, command: str) -> None:
+    placed = verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", SELECTOR, CUDA)})
+    assert placed == "warning: the pod selects GPU nodes by nvidia.com/gpu.present=true"
+
+
+@pytest.mark.parametrize(
+    "command", ["[cp, -r, /models, /data]", "[huggingface-cli, download, acme/model]", "[pip, install, x]", "[sh, -c, 'sleep 5; cp a b']"]
+)
+def test_a_tool_that_fetches_or_copies_wants_no_gpu_wherever_it_is_placed(tmp_path: Path, command: str) -> None:
+    assert verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", SELECTOR, CUDA)}) == ""
+
+
 @pytest.mark.parametrize("command", ["[sh, -c, 'cp a b; python serve.py']", "[bash]", "[python, serve.py]", '[sh, -c, "$(PROGRAM)"]'])
 def test_what_is_more_than_a_plain_tool_does(tmp_path: Path, command: str) -> None:
     assert verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", image=CUDA)}).startswith("warning: its image")

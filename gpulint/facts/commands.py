@@ -184,6 +184,15 @@ def plain_tool(command: Sequence[str]) -> str:
     return name if is_plain else ""
 
 
+def idles(command: Sequence[str]) -> bool:
+    """Whether the command ends in a tool that only waits (`sleep infinity`, `tail -f /dev/null`), alone or in the `-c` of a shell."""
+    launch = launched(command)
+    commands = list(simple_commands(command[launch.at])) if launch and launch.form == "shell-code" else [list(command)]
+    last = commands[-1] if commands else []
+    index = program_index(last)
+    return index < len(last) and program_name(last[index]) in words("commands", "idle_tools")
+
+
 def _plain_sub_command(name: str, arguments: Sequence[str]) -> bool:
     return _has_sub_command("plain_sub_commands", name, arguments)
 
