@@ -69,6 +69,13 @@ def has_gpu(container: Container) -> bool:
     return any(request.is_meant and is_gpu_vendor(request.vendor) for request in own)
 
 
+def is_given_gpu(container: Container, project: Project) -> bool:
+    """Whether the container asks for a GPU in a way that brings one. A RuntimeClass alone does so only for an image that sets
+    NVIDIA_VISIBLE_DEVICES itself, so that it takes another piece of evidence."""
+    by_itself = any(request.is_meant and not (container.is_in_pod and request.is_of_pod) for request in container.requests)
+    return has_gpu(container) and (by_itself or next(evidence(container, project), None) is not None)
+
+
 @lru_cache(maxsize=10_000)
 def wanted(container: Container, project: Project) -> tuple[Severity | None, tuple[Evidence, ...]]:
     """How surely the container wants a GPU that nothing asks for: error, warning, or None; and the evidence, the strongest first."""

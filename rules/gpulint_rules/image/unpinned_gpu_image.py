@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import has_gpu, is_infrastructure
+from gpulint.evidence import is_given_gpu, is_infrastructure
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import Need
 from gpulint.facts.resources import is_gpu_vendor
@@ -54,7 +54,7 @@ def _is_gpu_image(image: ImageRef, project: Project) -> bool:
     if facts.need in (Need.CERTAIN, Need.LIKELY) or image.tag_word:
         return True
     user = project.container_of(image)
-    return user is not None and has_gpu(user) and not is_infrastructure(user) and not facts.without_gpu
+    return user is not None and is_given_gpu(user, project) and not is_infrastructure(user) and not facts.without_gpu
 
 
 RULE = Rule("GPU101", "unpinned-gpu-image", ImageRef, (Severity.ERROR, Severity.WARNING), Impact.UNREPRODUCIBLE, check)
