@@ -45,6 +45,7 @@ class Kind(enum.Enum):
     ENVIRONMENT = "conda environment"
     PYPROJECT = "pyproject file"
     DEVCONTAINER = "dev container"
+    TASK = "task definition"
 
 
 class Unreadable(Exception):
@@ -83,6 +84,7 @@ _VALUES = r"(?:[\w.-]*[._-])?values(?:[._-][\w.-]*)?\.ya?ml"
 _MANIFEST = rb'(?m)^[ \t]*(?:- )?apiVersion[ \t]*:|"apiVersion"\s*:'
 _SERVICES = rb"(?m)^services:[ \t]*(?:#.*)?\r?$"
 _IMAGE_OR_BUILD = rb"(?m)^[ \t]+(?:image|build|extends):"
+_TASK_KEYS = (b"containerDefinitions", b"containerProperties", b"nodeRangeProperties")
 _SHEBANGS = ((b"python", Kind.PYTHON), (b"sh", Kind.SHELL))
 
 
@@ -143,6 +145,8 @@ def kind_by_content(path: str, data: bytes) -> Kind | None:
         return Kind.COMPOSE
     if "values" in name and re.fullmatch(_VALUES, name):
         return Kind.VALUES
+    if any(re.search(rb'["\s]' + key + rb'"?\s*:', data) for key in _TASK_KEYS if key in data):
+        return Kind.TASK
     return Kind.ENVIRONMENT if b"dependencies:" in data and ("env" in name or "conda" in name) else None
 
 

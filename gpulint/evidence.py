@@ -140,7 +140,9 @@ def is_infrastructure(container: Container) -> bool:
 
 
 def is_for_developers(container: Container) -> bool:
-    """Whether the container is one to develop in, by its name or the folder of its file."""
+    """Whether the container is one to develop in: an editor's, or one by its name or the folder of its file."""
+    if container.is_dev_container:
+        return True
     names = [str(name) for name in (container.name, container.service.name if container.service else None) if isinstance(name, Text)]
     folders = container.location.path.split("/")[:-1]
     return any(_DEVELOPERS.fullmatch(name) for name in (*names, *folders))

@@ -38,6 +38,11 @@ def is_gpu_vendor(vendor: str) -> bool:
     return not vendor or vendor in words("resources", "gpu_vendors")
 
 
+def task_resource(kind: str) -> str | None:
+    """The vendor of an accelerator by its type in the resource requirements of Amazon ECS and AWS Batch; None for any other type."""
+    return next((str(row["vendor"]) for row in table("resources")["task_resources"] if row["type"] == kind), None)
+
+
 def legacy_resource(name: str) -> bool:
     """Whether a name was a GPU's once, or is a GPU's without the domain that an extended resource must have: `gpu`, `nvidia-gpu`."""
     if "/" not in name:

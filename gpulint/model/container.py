@@ -24,6 +24,8 @@ class Dialect(enum.Enum):
     KUBERNETES = "kubernetes"
     RUN = "run"
     CI = "ci"
+    DEVCONTAINER = "dev container"
+    TASK = "task"
 
 
 class Role(enum.Enum):
@@ -252,6 +254,11 @@ class Container:
     def is_ci_job(self) -> bool:
         """Whether it is the container that a CI job runs in."""
         return self.dialect is Dialect.CI
+
+    @property
+    def is_dev_container(self) -> bool:
+        """Whether an editor works in it."""
+        return self.dialect is Dialect.DEVCONTAINER
 
     def variable(self, name: str) -> EnvVar | None:
         """The environment variable of that name: the last one, as the tools take it."""

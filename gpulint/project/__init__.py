@@ -105,7 +105,7 @@ class Project:
         """The links from images to the Dockerfiles that build them here."""
         from gpulint.project.builds import Builds
 
-        return Builds(self.tree, self.started.builds if self.relevance.scripts else (), self._services)
+        return Builds(self.tree, self.started.builds if self.relevance.scripts else (), (*self._services, *self._others))
 
     @cached_property
     def _pods(self) -> tuple[Container, ...]:
@@ -120,7 +120,15 @@ class Project:
     def containers(self) -> tuple[Container, ...]:
         """Everything that starts a container, in its effective form."""
         commands = self.started.containers if self.relevance.scripts else ()
-        return (*self._services, *self._pods, *commands)
+        return (*self._services, *self._pods, *commands, *self._others)
+
+    @cached_property
+    def _others(self) -> tuple[Container, ...]:
+        if not self.relevance.other_starters:
+            return ()
+        from gpulint.project.other_starters import other_containers
+
+        return tuple(other_containers(self.tree, self.relevance.other_starters))
 
     def build_of(self, container: Container) -> Built | None:
         """How the container's image is built here, where it is."""

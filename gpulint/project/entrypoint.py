@@ -18,9 +18,9 @@ class _Manner(NamedTuple):
     """How a tool joins what a container says with what its image says."""
 
     empty_is_unset: bool
-    """An empty list counts as not given at all (Kubernetes), instead of taking the image's words away."""
+    """An empty list counts as not given at all (Kubernetes, ECS), instead of taking the image's words away."""
     image_runs: bool
-    """The image's own words are run where the container gives none; CI runs a shell instead."""
+    """The image's own words are run where the container gives none; CI and editors run a shell instead."""
 
 
 _MANNERS = {
@@ -28,6 +28,8 @@ _MANNERS = {
     "kubernetes": _Manner(empty_is_unset=True, image_runs=True),
     "run": _Manner(empty_is_unset=False, image_runs=True),
     "ci": _Manner(empty_is_unset=False, image_runs=False),
+    "dev container": _Manner(empty_is_unset=False, image_runs=False),
+    "task": _Manner(empty_is_unset=True, image_runs=True),
 }
 
 

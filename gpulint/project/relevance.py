@@ -88,6 +88,12 @@ class Relevance:
         paths = self._tree.paths(Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.TEMPLATE, Kind.VALUES, Kind.PYTHON)
         return any(map(self.names_gpu, paths))
 
+    @cached_property
+    def other_starters(self) -> tuple[str, ...]:
+        """The dev containers and task definitions that matter."""
+        paths = self._tree.paths(Kind.DEVCONTAINER, Kind.TASK)
+        return tuple(path for path in paths if self.names_gpu(path) or self._runs_ours(path, (b"docker", b"image")))
+
     def manifests(self, image_names: frozenset[str]) -> tuple[str, ...]:
         """The Kubernetes manifests, templates and values that matter, given the names of the images that are built here."""
         names = tuple(name.lower().encode() for name in sorted(image_names))
