@@ -135,6 +135,34 @@ def _is_meant(wanted: tuple[int, ...] | None, row: Row) -> bool:
 def _in_range(version: tuple[int, ...], row: Row) -> bool:
     first, limit = release_key(row["from"] or ""), release_key(row["below"] or "")
     return (first is None or version >= first) and (limit is None or version < limit)
+def needs_system_cuda(package: str, extras: tuple[str, ...] = ()) -> bool:
+    """Whether some version of a package takes CUDA from the image, when it is installed with these extras."""
+    return any(package in row["packages"] and _extras_fit(row, extras) for row in table("frameworks")["system_cuda"])
+
+
+def followed_package(package: str, version: str | None) -> str | None:
+    """The package that does a package's work on the GPU, in the version that the installer chooses for it; None for one that does its
+    own. `version` is the exact version, None for the newest."""
+    wanted = None if version is None else release_key(version)
+    for row in table("frameworks")["follows"]:
+        if row["package"] == package and (wanted is None or wanted >= (release_key(row["from"]) or ())):
+            return str(row["of"])
+    return None
+
+
+def loads_torch_first(package: str) -> bool:
+    """Whether a package loads torch, with the libraries that torch brings, before it uses CUDA itself."""
+    return any(package in row["packages"] for row in table("frameworks")["loads_torch"])
+
+
+def newest_by_python(package: str) -> tuple[str, ...]:
+    """The releases that an installer may choose where nothing is asked of the version: the newest, and the last ones for older Pythons
+    that systems still have; () where they are not known."""
+    latest = newest(package)
+    last = (str(row["version"]) for row in table("frameworks")["last_for_python"] if row["package"] == package)
+    return () if latest is None else (latest, *last)
+
+
 
 
 def jax_build(extras: tuple[str, ...]) -> str:

@@ -11,11 +11,11 @@ _FOLDER = __file__.rpartition("/")[0]
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...]) -> Entry:
+def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], *machines: str) -> Entry:
     """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
     stem = name.replace("-", "_")
     module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
-    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md")
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", machines)
 
 
 CATALOGUE = (
@@ -28,9 +28,10 @@ CATALOGUE = (
     _entry("GPU103", "devel-image-at-runtime", "image", "Stage", Impact.WASTEFUL, (WARNING,)),
     _entry("GPU104", "minimal-base-for-gpu", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU105", "driver-in-image", "image", "Stage", Impact.FAILS_TO_START, (ERROR, WARNING)),
-    _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
-    _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
+    _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE), "driver"),
+    _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), "gpus"),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
