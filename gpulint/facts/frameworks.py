@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, release_key, table
+from gpulint.facts import Row, release_key, table, words
 
 
 class Build(NamedTuple):
@@ -22,6 +22,13 @@ class SystemCuda(NamedTuple):
 
     cuda: str | None
     cudnn: str | None
+
+
+class CpuBuild(NamedTuple):
+    """A package that is built without GPU code: the framework that it is of, and what to install in its place."""
+
+    framework: str
+    instead: str
 
 
 # --- PyTorch --------------------------------------------------------------------------------------------------------------------
@@ -76,6 +83,11 @@ def _is_pypi(index: str) -> bool:
     return any(row["package"] == "" and re.fullmatch(row["pattern"], index.strip()) for row in rows)
 
 
+def is_known_index(index: str) -> bool:
+    """Whether an index is PyPI or one that the facts know: another may hold builds of its own under the same names."""
+    return any(re.fullmatch(row["pattern"], index.strip()) for row in table("frameworks")["index_urls"])
+
+
 def torch_indexes(version: str) -> tuple[str, ...]:
     """The variants that PyTorch's own index offers for a version, () where not known."""
     row = _torch_row(version)
@@ -123,18 +135,6 @@ def system_cuda(package: str, version: str | None, extras: tuple[str, ...] = ())
     return None
 
 
-def _extras_fit(row: Row, extras: tuple[str, ...]) -> bool:
-    brings_own = bool(row.get("unless_extras")) and set(row["unless_extras"]) <= set(extras)
-    return not brings_own and ("extras" not in row or any(extra in row["extras"] for extra in extras))
-
-
-def _is_meant(wanted: tuple[int, ...] | None, row: Row) -> bool:
-    return row["below"] is None if wanted is None else _in_range(wanted, row)
-
-
-def _in_range(version: tuple[int, ...], row: Row) -> bool:
-    first, limit = release_key(row["from"] or ""), release_key(row["below"] or "")
-    return (first is None or version >= first) and (limit is None or version < limit)
 def needs_system_cuda(package: str, extras: tuple[str, ...] = ()) -> bool:
     """Whether some version of a package takes CUDA from the image, when it is installed with these extras."""
     return any(package in row["packages"] and _extras_fit(row, extras) for row in table("frameworks")["system_cuda"])
@@ -163,6 +163,18 @@ def newest_by_python(package: str) -> tuple[str, ...]:
     return () if latest is None else (latest, *last)
 
 
+def _extras_fit(row: Row, extras: tuple[str, ...]) -> bool:
+    brings_own = bool(row.get("unless_extras")) and set(row["unless_extras"]) <= set(extras)
+    return not brings_own and ("extras" not in row or any(extra in row["extras"] for extra in extras))
+
+
+def _is_meant(wanted: tuple[int, ...] | None, row: Row) -> bool:
+    return row["below"] is None if wanted is None else _in_range(wanted, row)
+
+
+def _in_range(version: tuple[int, ...], row: Row) -> bool:
+    first, limit = release_key(row["from"] or ""), release_key(row["below"] or "")
+    return (first is None or version >= first) and (limit is None or version < limit)
 
 
 def jax_build(extras: tuple[str, ...]) -> str:
@@ -178,6 +190,46 @@ def conda_meaning(name: str) -> str:
     In an image build no driver is seen, so the solver chooses the CPU build unless told otherwise.
     """
     return next((str(row["means"]) for row in table("frameworks")["conda"] if name in row["names"]), "")
+
+
+def conda_build_meaning(specifier: str) -> str:
+    """What the build string of a match specification (`=2.4=cuda120*`) says of the variant: cpu, cuda, "" for neither or none."""
+    parts = specifier.replace("==", "=").split("=")
+    build = parts[2] if len(parts) > 2 else ""
+    return next((str(row["means"]) for row in table("frameworks")["conda_builds"] if re.fullmatch(row["pattern"], build)), "")
+
+
+def has_cuda_builds(channel: str) -> bool:
+    """Whether a conda channel has CUDA builds that are taken although no driver is seen."""
+    return channel.rstrip("/").rpartition("/")[2].lower() in words("frameworks", "conda_channels")
+
+
+def is_conda_override(variable: str) -> bool:
+    """Whether an environment variable tells the solver of conda which CUDA to build for."""
+    return variable in words("frameworks", "conda_variables")
+
+
+def cpu_build(package: str, version: str | None) -> CpuBuild | None:
+    """What a package of PyPI is that has no GPU code, None for any other. `version` is the exact one, None where none is pinned."""
+    wanted = None if version is None else release_key(version)
+    for row in table("frameworks")["cpu_builds"]:
+        if package in row["packages"] and (_is_meant(wanted, row) or (row["from"] is None and row["below"] is None)):
+            return CpuBuild(row["framework"], row["instead"])
+    return None
+
+
+@cache
+def family(package: str) -> str:
+    """The framework that a package is a build or a part of, the package itself for any other."""
+    rows = table("frameworks")["families"]
+    return next((str(row["family"]) for row in rows if package in row["packages"]), package)
+
+
+@cache
+def computes_by_itself(package: str) -> bool:
+    """Whether a package for GPUs computes by itself. Extensions of PyTorch do on the device that PyTorch has; libraries of CUDA do not."""
+    is_part = any(re.fullmatch(row["pattern"], package) for row in table("frameworks")["cuda_parts"])
+    return not is_part and package not in words("frameworks", "runs_in_torch")
 
 
 @cache

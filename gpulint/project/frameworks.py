@@ -12,6 +12,7 @@ TORCH = ("torch", "torchvision", "torchaudio")
 """PyTorch's own packages, which come from the same index."""
 
 _DEFAULT_PLATFORM = "linux/amd64"
+_CPU = "cpu"
 
 
 def platform_of(stage: Stage, project: Project) -> str:
@@ -25,6 +26,7 @@ def torch_build_of(installed: Installed, project: Project) -> Build:
     """The build that an install of torch brings; of kind "" where it cannot be told.
 
     pip takes the highest version of all indexes, and of two equal ones that with a local label; uv the first index that has the package.
+    The index of CPU builds has every version.
     """
     platform = platform_of(installed.stage, project)
     unknown = Build("")
@@ -33,9 +35,14 @@ def torch_build_of(installed: Installed, project: Project) -> Build:
     index = installed.index
     if isinstance(index, Text) or not installed.extra_indexes:
         return torch_build(installed.version, str(index) if index is not None else None, platform)
-    if installed.version is None:
-        return unknown
-    added = [str(extra) for extra in installed.extra_indexes if index_variant(str(extra)) in torch_indexes(installed.version)]
-    if len({index_variant(extra) for extra in added}) > 1:
+    added = [str(extra) for extra in installed.extra_indexes if _offers(str(extra), installed.version)]
+    variants = {index_variant(extra) for extra in added}
+    if len(variants) > 1 or (installed.version is None and variants != {_CPU}):
         return unknown
     return torch_build(installed.version, added[0] if added else None, platform)
+
+
+def _offers(index: str, version: str | None) -> bool:
+    """Whether an index of PyTorch has that version, or may have one where none is chosen."""
+    variant = index_variant(index)
+    return version is None or variant == _CPU or variant in torch_indexes(version)

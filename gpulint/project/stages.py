@@ -19,6 +19,7 @@ from gpulint.source import Location, Text, Unknown, Value, as_written
 
 _DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
 _BUILDERS = re.compile(r"(?:^|[._-])(?:build|builder|buildenv|compile|ci)(?:$|[._-])")
+_TESTS = re.compile(r"(?:.*[._-])?(?:test|tests|testing|lint|check|checks)")
 _COPIES_ROOT = ("/", "/.")
 
 
@@ -51,10 +52,13 @@ def _is_shell_alone(command: list[str]) -> bool:
 
 def gpu_base(stage: Stage) -> Reason | None:
     """Why an image built from the stage is a GPU image: a GPU base, or a GPU build of a framework."""
+    return base_for_gpu(stage) or next(_gpu_packages(stage), None)
+
+
+def base_for_gpu(stage: Stage) -> Reason | None:
+    """The base image of the stage, where it is one for a GPU."""
     base = stage.chain()[-1].base
-    if base is not None and _is_gpu_image(base):
-        return Reason(base.location, f"stands on {base.shown}")
-    return next(_gpu_packages(stage), None)
+    return Reason(base.location, f"stands on {base.shown}") if base is not None and _is_gpu_image(base) else None
 
 
 def _is_gpu_image(image: ImageRef) -> bool:
@@ -103,6 +107,12 @@ def _origin(copy: Copy, stage: Stage, project: Project) -> Stage | None:
     """The stage that a copy takes from."""
     dockerfile = project.dockerfile(stage.path)
     return dockerfile.stage(copy.from_) if dockerfile and isinstance(copy.from_, Text) else None
+
+
+def origins_of(stage: Stage, project: Project) -> tuple[Stage, ...]:
+    """The stages that the stage copies from."""
+    origins = (_origin(copy, stage, project) for copy in stage.copies if copy.from_ is not None)
+    return tuple(origin for origin in origins if origin is not None)
 
 
 def _is_static(stage: Stage) -> bool:
@@ -172,9 +182,9 @@ def image_stages(stage: Stage, project: Project) -> tuple[Stage, ...]:
 
 
 def is_build_only(stage: Stage) -> bool:
-    """Whether the names of the stage and its file say that what it makes is built in it, not run."""
+    """Whether the names of the stage and its file say that it is there to build or to test something, not to be run."""
     names = (stage.path.rpartition("/")[2], stage.name or "")
-    return any(_BUILDERS.search(name.lower()) for name in names)
+    return any(_BUILDERS.search(name.lower()) for name in names) or _TESTS.fullmatch((stage.name or "").lower()) is not None
 
 
 def is_infrastructure_image(stage: Stage, project: Project) -> bool:

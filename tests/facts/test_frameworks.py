@@ -7,8 +7,15 @@ import pytest
 from gpulint.facts.frameworks import (
     Build,
     SystemCuda,
+    computes_by_itself,
+    conda_build_meaning,
     conda_meaning,
+    cpu_build,
+    family,
+    has_cuda_builds,
     index_variant,
+    is_conda_override,
+    is_known_index,
     jax_build,
     newest,
     system_cuda,
@@ -164,3 +171,51 @@ def test_builds_of_jax(extras: tuple[str, ...], build: str) -> None:
 )
 def test_conda_packages(name: str, meaning: str) -> None:
     assert conda_meaning(name) == meaning
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "instead"),
+    [
+        ("tensorflow-cpu", None, "tensorflow[and-cuda]"),
+        ("tensorflow", "1.14.0", "tensorflow-gpu of that version, or a release from 2.14 on with the extra and-cuda"),
+        ("tensorflow", "1.15.5", None),
+        ("tensorflow", "2.0.4", "tensorflow-gpu of that version, or a release from 2.14 on with the extra and-cuda"),
+        ("tensorflow", "2.1.0", None),
+        ("tensorflow", None, None),
+        ("onnxruntime", "1.20.1", "onnxruntime-gpu, and not both"),
+        ("onnxruntime-gpu", "1.20.1", None),
+    ],
+)
+def test_packages_without_gpu_code(package: str, version: str | None, instead: str | None) -> None:
+    found = cpu_build(package, version)
+    assert (found.instead if found else None) == instead
+
+
+@pytest.mark.parametrize(
+    ("specifier", "meaning"),
+    [("=2.4.1=cuda120*", "cuda"), ("=*=*cpu*", "cpu"), ("==2.4.1=py3.11_cpu_0", "cpu"), ("=2.4.1=py311_0", ""), (">=2.4", ""), ("", "")],
+)
+def test_build_strings_of_conda(specifier: str, meaning: str) -> None:
+    assert conda_build_meaning(specifier) == meaning
+
+
+def test_channels_and_variables_of_conda() -> None:
+    assert has_cuda_builds("pytorch") and has_cuda_builds("https://conda.anaconda.org/nvidia") and not has_cuda_builds("conda-forge")
+    assert is_conda_override("CONDA_OVERRIDE_CUDA") and not is_conda_override("CUDA_VERSION")
+
+
+def test_what_computes_by_itself() -> None:
+    assert [family(name) for name in ("torchvision", "pytorch", "tensorflow-cpu", "jaxlib", "numpy")] == [
+        "torch",
+        "torch",
+        "tensorflow",
+        "jax",
+        "numpy",
+    ]
+    packages = ("cupy-cuda12x", "onnxruntime-gpu", "nvidia-dali-cuda120", "flash-attn", "nvidia-cudnn-cu12", "cuda-toolkit", "xformers")
+    assert [name for name in packages if computes_by_itself(name)] == ["cupy-cuda12x", "onnxruntime-gpu", "nvidia-dali-cuda120"]
+
+
+def test_known_indexes() -> None:
+    assert is_known_index("https://pypi.org/simple") and is_known_index(f"{PYTORCH}/cu124")
+    assert not is_known_index("https://pypi.acme.example/simple")
