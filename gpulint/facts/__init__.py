@@ -15,6 +15,9 @@ from typing import Any
 
 Row = dict[str, Any]
 
+LONGEST_WORD = 1000
+"""A longer word is none that the tables tell of: the time that a pattern may take grows faster than the word it is tried on."""
+
 _FOLDER = Path(__file__).parent
 _COLLECTED = re.compile(r'"collected": "([\d-]+)"')  # a table need not be parsed to tell its day
 
@@ -30,6 +33,11 @@ def table(name: str) -> dict[str, Any]:
 def words(name: str, key: str) -> frozenset[str]:
     """All the words of a list of rows that each hold some under `words`."""
     return frozenset(word for row in table(name)[key] for word in row["words"])
+
+
+def fullmatch(pattern: str, word: str, flags: int = 0) -> re.Match[str] | None:
+    """How the pattern of a row matches a whole word; None where it does not, or the word is longer than any that the tables tell of."""
+    return re.fullmatch(pattern, word, flags) if len(word) <= LONGEST_WORD else None
 
 
 def facts_date() -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
-from gpulint.facts import Row, table, version_key, words
+from gpulint.facts import Row, fullmatch, table, version_key, words
 from gpulint.facts.commands import program_index
 
 Verdict = Literal["exists", "missing", "superseded", "unsupported", "unknown"]
@@ -194,7 +194,7 @@ def signing_key(repository: str, tag: str) -> Literal["old", "maybe", "new"]:
     With the old key `apt-get update` fails. "maybe" where the image was rebuilt in part only; "new" also where nothing is known.
     """
     for row in table("cuda_tags")["signing_key"]:
-        if re.fullmatch(row["images"], repository) and re.fullmatch(row["tag"], tag):
+        if fullmatch(row["images"], repository) and fullmatch(row["tag"], tag):
             key: Literal["old", "maybe"] = row["key"]
             return key
     return "new"
@@ -202,13 +202,13 @@ def signing_key(repository: str, tag: str) -> Literal["old", "maybe", "new"]:
 
 def revoked_key(text: str) -> bool:
     """Whether a text names the replaced key of the CUDA repositories; for the machine-learning repository it still holds."""
-    return any(re.fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["revoked_keys"])
+    return any(fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["revoked_keys"])
 
 
 def cures_key(command: Sequence[str]) -> bool:
     """Whether a command makes apt accept the CUDA repositories as they are signed today, or leave them out."""
     text = " ".join(command)
-    if any(re.fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["key_cures"]):
+    if any(fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["key_cures"]):
         return True
     return "/sources.list.d" in text and _program(command) in words("cuda_tags", "list_editors")
 
@@ -224,10 +224,10 @@ def _program(command: Sequence[str]) -> str:
 
 
 class LibraryPath(NamedTuple):
-    """The LD_LIBRARY_PATH that an image sets, and whether losing it does harm on hosts of today."""
+    """The folders of the LD_LIBRARY_PATH that an image sets, and those of them that are of use on hosts of today."""
 
-    value: str
-    matters: bool
+    folders: tuple[str, ...]
+    needed: tuple[str, ...]
 
 
 def library_path(repository: str, tag: str) -> LibraryPath | None:
@@ -235,8 +235,8 @@ def library_path(repository: str, tag: str) -> LibraryPath | None:
     match = _TAG.fullmatch(tag)
     version = version_key(match["version"]) if match else ()
     for row in table("cuda_tags")["library_path"]:
-        if re.fullmatch(row["images"], repository) and _within(version, row["from"], row["to"]):
-            return LibraryPath(row["value"], row["matters"])
+        if fullmatch(row["images"], repository) and _within(version, row["from"], row["to"]):
+            return LibraryPath(tuple(row["value"].split(":")), tuple(row["needed"]))
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 
 
 class DriverPart(NamedTuple):
@@ -28,7 +28,7 @@ def driver_package(manager: str, package: str) -> DriverPart | None:
     """
     name = re.split(r"[=<>*]", package, maxsplit=1)[0].split("/")[0].removesuffix(":amd64").strip()
     for row in table("driver_packages")["packages"]:
-        if manager in row["managers"] and re.fullmatch(row["pattern"], name):
+        if manager in row["managers"] and fullmatch(row["pattern"], name):
             return _part(row, name)
     return None
 
@@ -52,7 +52,7 @@ def driver_installer(command: Sequence[str]) -> DriverPart | None:
         return None
     name, options = command[0].rpartition("/")[2], command[1:]
     for row in table("driver_packages")["installers"]:
-        if re.fullmatch(row["pattern"], name):
+        if fullmatch(row["pattern"], name):
             spares = _has(options, row["unless_option"]) and not _has(options, row.get("even_with"))
             return None if spares else _part(row, name)
     return None
@@ -66,13 +66,13 @@ def driver_library(path: str) -> DriverPart | None:
     """What a file brings that belongs to the host: libcuda, another library of the driver, nvidia-smi; None for any other file, and for
     one in a folder of stubs or of forward compatibility, where nothing finds it at run time."""
     folder, _, name = path.rpartition("/")
-    row = next((row for row in table("driver_packages")["libraries"] if re.fullmatch(row["pattern"], name)), None)
+    row = next((row for row in table("driver_packages")["libraries"] if fullmatch(row["pattern"], name)), None)
     return None if row is None or is_link_time_folder(folder) else _part(row, name)
 
 
 def is_link_time_folder(folder: str) -> bool:
     """Whether a folder holds a libcuda that is not for run time, or not for every host: the toolkit's stubs, forward compatibility."""
-    return any(re.fullmatch(row["pattern"], folder) for row in table("driver_packages")["link_time_folders"])
+    return any(fullmatch(row["pattern"], folder) for row in table("driver_packages")["link_time_folders"])
 
 
 def host_package(package: str) -> bool:
@@ -82,14 +82,14 @@ def host_package(package: str) -> bool:
 
 def host_image(repository: str) -> bool:
     """Whether an image, by its normalised name, is one that starts containers itself, or that a machine boots."""
-    return any(re.fullmatch(row["pattern"], repository) for row in table("driver_packages")["host_images"])
+    return any(fullmatch(row["pattern"], repository) for row in table("driver_packages")["host_images"])
 
 
 def stub_folder(path: str) -> bool:
     """Whether a folder holds the CUDA toolkit's stub of libcuda, which hides the real one where it is searched at run time."""
-    return path.rstrip("/") in {word for row in table("driver_packages")["stub_folders"] for word in row["words"]}
+    return any(fullmatch(row["pattern"], path) for row in table("driver_packages")["stub_folders"])
 
 
 def compat_folder(path: str) -> bool:
     """Whether a folder holds the forward-compatibility libcuda, which breaks newer drivers where it is always searched first."""
-    return any(re.fullmatch(row["pattern"], path) for row in table("driver_packages")["compat_folders"])
+    return any(fullmatch(row["pattern"], path) for row in table("driver_packages")["compat_folders"])

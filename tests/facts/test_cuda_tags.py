@@ -210,7 +210,8 @@ def test_the_library_path_of_a_base() -> None:
     old = library_path("nvidia/cuda", "12.4.1-base-ubuntu22.04")
     new = library_path("nvidia/cuda", "12.9.1-base-ubuntu22.04")
     assert old and new
-    assert (old.matters, new.matters) == (False, True)
+    assert old.folders == ("/usr/local/nvidia/lib", "/usr/local/nvidia/lib64")
+    assert (old.needed, new.needed) == ((), ("/usr/local/cuda/lib64",))
     assert library_path("python", "3.12") is None
 
 

@@ -143,6 +143,7 @@ def test_images_that_are_hosts_of_containers() -> None:
 
 
 def test_folders() -> None:
-    assert stub_folder("/usr/local/cuda/lib64/stubs/") and not stub_folder("/usr/local/cuda/lib64")
+    assert stub_folder("/usr/local/cuda/lib64/stubs/") and stub_folder("/usr/local/cuda-12.4/targets/x86_64-linux/lib/stubs")
+    assert stub_folder("${CUDA_HOME}/lib64/stubs") and not stub_folder("/usr/local/cuda/lib64")
     assert compat_folder("/usr/local/cuda/compat") and compat_folder("/usr/local/cuda-12.4/compat")
     assert not compat_folder("/usr/local/cuda/lib64")
