@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _DEVELOPERS = re.compile(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
+_TESTS = re.compile(r"(?:^|[-_.])(?:tests?|testing|unittests?|unit|pytest)(?:[-_.]|$)", re.IGNORECASE)
+
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""
 
@@ -146,6 +148,13 @@ def is_for_developers(container: Container) -> bool:
     names = [str(name) for name in (container.name, container.service.name if container.service else None) if isinstance(name, Text)]
     folders = container.location.path.split("/")[:-1]
     return any(_DEVELOPERS.fullmatch(name) for name in (*names, *folders))
+
+
+def is_for_tests(container: Container) -> bool:
+    """Whether the container runs tests, by its name or that of its file."""
+    pod = container.pod
+    names = [each for each in (container.name, pod.name if pod else None) if isinstance(each, Text)]
+    return any(_TESTS.search(name) for name in (*names, container.location.path.rpartition("/")[2]))
 
 
 def _hides_gpu_on_purpose(container: Container) -> bool:

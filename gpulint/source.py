@@ -180,6 +180,13 @@ class Source:
             pieces = tuple(Piece(offset - start, *self.position(offset)) for offset in offsets)
         return Text(value, self.location(start, end), pieces)
 
+    def written(self, location: Location) -> str:
+        """The characters of a region, as the file has them."""
+        lines = [self.line(number) for number in range(location.line, location.end_line + 1)]
+        lines[-1] = lines[-1][: location.end_column - 1]
+        lines[0] = lines[0][location.column - 1 :]
+        return "\n".join(lines)
+
     def line_location(self, number: int) -> Location:
         """The region of a whole line, without leading and trailing blanks."""
         line = self.line(number)

@@ -220,6 +220,10 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> 
         mounts=run.options.mounts,
         shared_memory=run.options.shared_memory,
         ipc=run.options.last("ipc"),
+        pid=run.options.last("pid"),
+        security_options=run.options.values("security-opt"),
+        user=run.options.last("user"),
+        groups=run.options.values("group-add"),
         open=run.options.open | run.open,
         command=RunCommand(line.word, line.location, context, run.options.options, runner, line.place),
     )

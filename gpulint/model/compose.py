@@ -81,6 +81,10 @@ def read_container(service: RawService, env_files: tuple[EnvVar, ...] = ()) -> C
         mounts=_by_target(_mounts(service, "volumes")),
         shared_memory=_shared_memory(service),
         ipc=service.value("ipc"),
+        pid=service.value("pid"),
+        security_options=service.values("security_opt"),
+        user=service.value("user"),
+        groups=service.values("group_add"),
         open=service.open | frozenset(_open_aspects(service, runtime, devices)),
         service=Service(service.key, service.key.location, service.values("profiles")),
     )

@@ -210,8 +210,9 @@ class Container:
 
     `location` is the primary place of a finding on what is absent: the service's key, the item of the containers list, the command.
     `entrypoint` and `arguments` are what this file says, or None where the image decides; each a tuple of words. `open` names the
-    aspects that something outside the files read may yet supply (see ASPECTS). `ipc` is the IPC namespace where the tool names one on
-    the container (`host`, `service:x`).
+    aspects that something outside the files read may yet supply (see ASPECTS). `ipc` and `pid` are its namespaces where one is named
+    (`host`, `service:x`); `security_options` are written as `docker run --security-opt` takes them (`seccomp=unconfined`), whatever the
+    tool. `user` is whom its process runs as, and `groups` those that are added to the user's own.
     """
 
     dialect: Dialect
@@ -230,6 +231,10 @@ class Container:
     mounts: tuple[Mount, ...] = ()
     shared_memory: SharedMemory | None = None
     ipc: Value | None = None
+    pid: Value | None = None
+    security_options: tuple[Value, ...] = ()
+    user: Value | None = None
+    groups: tuple[Value, ...] = ()
     open: frozenset[str] = frozenset()
     pod: Pod | None = None
     service: Service | None = None

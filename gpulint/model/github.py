@@ -160,6 +160,10 @@ def _container(entry: Entry | None, name: Scalar, runner: tuple[Value, ...] | No
         mounts=(*(volume(_value(each), each.location) for each in scalars(settings.get("volumes"))), *options.mounts),
         shared_memory=options.shared_memory,
         ipc=options.last("ipc"),
+        pid=options.last("pid"),
+        security_options=options.values("security-opt"),
+        user=options.last("user"),
+        groups=options.values("group-add"),
         open=_OPEN | options.open | ({"image"} if isinstance(reference.name, Unknown) else set()),
         command=RunCommand(entry.key, entry.key.location.to(node.location), "github", options.options, runner),
     )

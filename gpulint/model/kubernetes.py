@@ -19,7 +19,7 @@ from gpulint.model.container import (
 )
 from gpulint.model.image import parse_image
 from gpulint.model.interpolation import expand_argument
-from gpulint.model.manifest import flag, text, value
+from gpulint.model.manifest import flag, text, value, values
 from gpulint.model.pod import read_pod, volumes
 from gpulint.model.pod_requests import (
     claim_requests,
@@ -30,6 +30,7 @@ from gpulint.model.pod_requests import (
     spark_requests,
 )
 from gpulint.model.requests import device_requests, variable_requests
+from gpulint.model.security_context import run_as, security_options
 from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site, find_sites, objects
 from gpulint.parse.nodes import Mapping, Node, Scalar
@@ -124,6 +125,11 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         devices=devices,
         mounts=mounts,
         shared_memory=_shared_memory(node, site),
+        ipc=_host_namespace(site, "hostIPC"),
+        pid=_host_namespace(site, "hostPID"),
+        security_options=tuple(security_options(node, site)),
+        user=run_as(node, site),
+        groups=tuple(values(site.holder, "securityContext", "supplementalGroups")),
         open=pod.open | frozenset(_open_aspects(site, node)),
         pod=pod,
     )
@@ -144,6 +150,12 @@ def _image(site: Site, node: Mapping) -> Value | None:
     """The image; Spark's driver and executor may leave it to the application."""
     around = (node, *site.above) if site.form == "gpu" else (node,)
     return next((image for image in (value(each, "image") for each in around) if isinstance(image, Unknown) or image), None)
+
+
+def _host_namespace(site: Site, key: str) -> Text | None:
+    """The word `host` where the pod shares that namespace with its node."""
+    shared = flag(site.holder, key)
+    return None if shared is None else Text("host", shared.location, ())
 
 
 def _open_aspects(site: Site, node: Mapping) -> Iterator[str]:
