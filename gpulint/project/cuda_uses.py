@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.facts import version_key
 from gpulint.facts.frameworks import newest, torch_architectures
-from gpulint.model.container import Container
 from gpulint.model.image import ImageRef
 from gpulint.model.machines import Machines
 from gpulint.model.stage import Stage
@@ -15,6 +14,9 @@ from gpulint.project import Project
 from gpulint.project.frameworks import torch_build_of
 from gpulint.project.stages import is_infrastructure_image, ships
 from gpulint.source import Location, Unknown
+
+if TYPE_CHECKING:
+    from gpulint.model.container import Container
 
 
 class CudaUse(NamedTuple):
@@ -38,7 +40,7 @@ def uses_of(node: Container | Stage, project: Project) -> Iterator[tuple[CudaUse
     A container whose image is built here is judged by its stage, and a stage that no container here runs by the general facts. Where no
     GPU is asked for, no GPU is used.
     """
-    if isinstance(node, Container):
+    if not isinstance(node, Stage):
         if _asks_for_gpu(node) and project.build_of(node) is None:
             yield from ((use, project.machines_of(node)) for use in _of_image(node.image))
         return
