@@ -207,10 +207,10 @@ def revoked_key(text: str) -> bool:
 
 def cures_key(command: Sequence[str]) -> bool:
     """Whether a command makes apt accept the CUDA repositories as they are signed today, or leave them out."""
-    text = " ".join(command)
-    if any(fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["key_cures"]):
+    cures = [row["pattern"] for row in table("cuda_tags")["key_cures"]]
+    if any(fullmatch(pattern, word, re.IGNORECASE | re.DOTALL) for word in command for pattern in cures):
         return True
-    return "/sources.list.d" in text and _program(command) in words("cuda_tags", "list_editors")
+    return any("/sources.list.d" in word for word in command) and _program(command) in words("cuda_tags", "list_editors")
 
 
 def updates_lists(command: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, version_key
+from gpulint.facts import Row, fullmatch, table, version_key
 
 
 class StartCheck(NamedTuple):
@@ -96,6 +96,20 @@ def passes_start_check(image_cuda: str, driver: str, brand: str) -> bool | None:
     return brand in check.branches.get(driver.partition(".")[0], ())
 
 
+_BOUND = re.compile(r"cuda\s*>=\s*(\d{1,3}\.\d{1,3})")
+
+
+def refuses_older_branches(image_cuda: str, requirement: str) -> bool:
+    """Whether a value of NVIDIA_REQUIRE_CUDA refuses drivers that the check of the nvidia/cuda image itself admits by their branch.
+
+    A bound at the beginning of the CUDA major admits every driver that runs the image.
+    """
+    check, bounds = start_check(image_cuda), _BOUND.findall(requirement)
+    if check is None or not check.branches or not bounds or "driver" in requirement:
+        return False
+    return min(map(version_key, bounds)) > (version_key(check.cuda)[0], 0)
+
+
 def forward_compatible(cuda: str, driver: str) -> bool:
     """Whether the cuda-compat package of that CUDA lets its programs run on an older driver's branch, on data-centre cards."""
     minor = ".".join(cuda.split(".")[:2])
@@ -109,7 +123,7 @@ def gpu(model: str) -> Gpu | None:
     name = re.sub(r"[-_\s]+", " ", model.upper())
     name = re.sub(r"^(?:NVIDIA |TESLA |GEFORCE )+", "", name)
     name = re.sub(r" (?:SXM\d?|PCIE|NVL|HBM\d\w?|\d+ ?GB|LAPTOP GPU|MIG.*)\b", "", name).strip()
-    row = next((row for row in table("drivers")["gpus"] if re.fullmatch(row["models"], name)), None)
+    row = next((row for row in table("drivers")["gpus"] if fullmatch(row["models"], name)), None)
     if row is None:
         return None
     first, last = compiler_range(row["capability"]) or ("", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpulint.facts import table
+from gpulint.facts import fullmatch, table
 
 
 class Nodes(NamedTuple):
@@ -44,3 +44,18 @@ def read_at(variable: str) -> str:
     rows = table("environment")["variables"]
     matches = (row for row in rows if row["name"] == variable or (row["name"].endswith("*") and variable.startswith(row["name"][:-1])))
     return next((str(row["read_at"]) for row in matches), "")
+
+
+START_CHECK = ("NVIDIA_DISABLE_REQUIRE", "NVIDIA_REQUIRE_CUDA")
+"""The variables by which an image's check of the driver is turned off, or set anew."""
+
+
+def disables_start_check(variable: str, value: str) -> bool:
+    """Whether a variable of the environment has the container start whatever the image asks of the driver."""
+    return any(row["variable"] == variable and value in row["off"] for row in table("environment")["start_check"])
+
+
+def asks_of_driver(repository: str, tag: str) -> bool:
+    """Whether an image with CUDA may ask anything of the driver at its start; not all of them do."""
+    rows = table("environment")["unchecked_images"]
+    return not any(fullmatch(row["images"], repository) and fullmatch(row["tag"], tag) for row in rows)

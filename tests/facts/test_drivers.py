@@ -12,6 +12,7 @@ from gpulint.facts.drivers import (
     gpu,
     major_floor,
     passes_start_check,
+    refuses_older_branches,
     start_check,
     toolkit_driver,
 )
@@ -130,3 +131,20 @@ def test_compilers_forget_old_gpus() -> None:
     assert compiler_range("7.0") == ("9.0", "12.9")
     assert compiler_range("8.0") == ("11.0", None)
     assert compiler_range("1.0") is None
+
+
+@pytest.mark.parametrize(
+    ("image_cuda", "requirement", "refuses"),
+    [
+        ("12.4.1", "cuda>=12.4", True),
+        ("12.4.1", "cuda>=12.1", True),
+        ("12.4.1", "cuda>=12.0", False),
+        ("12.4.1", "cuda>=12.4 brand=tesla,driver>=535,driver<536", False),
+        ("12.4.1", "cuda>=12.4 cuda>=11.8", False),
+        ("12.4.1", "arch>=7.0", False),
+        ("9.2", "cuda>=9.2", False),
+        ("99.9", "cuda>=99.9", False),
+    ],
+)
+def test_start_checks_that_refuse_what_the_image_admits(image_cuda: str, requirement: str, refuses: bool) -> None:
+    assert refuses_older_branches(image_cuda, requirement) is refuses

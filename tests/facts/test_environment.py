@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpulint.facts.environment import device_nodes, driver_capabilities, known_capabilities, plugin_values, read_at
+from gpulint.facts.environment import device_nodes, disables_start_check, driver_capabilities, known_capabilities, plugin_values, read_at
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,8 @@ def test_settings_of_the_device_plugin() -> None:
 )
 def test_when_a_variable_is_read(variable: str, when: str) -> None:
     assert read_at(variable) == when
+
+
+def test_what_turns_the_start_check_off() -> None:
+    assert disables_start_check("NVIDIA_DISABLE_REQUIRE", "true") and disables_start_check("NVIDIA_REQUIRE_CUDA", "")
+    assert not disables_start_check("NVIDIA_DISABLE_REQUIRE", "0") and not disables_start_check("NVIDIA_REQUIRE_CUDA", "cuda>=12.4")
