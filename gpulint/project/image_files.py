@@ -8,6 +8,7 @@ from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
 
 from gpulint.model.stage import Copy, Dockerfile, Run, Stage
+from gpulint.parse.shell import SimpleCommand
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value
 
@@ -71,6 +72,17 @@ def absolute(directory: Value | None, path: str) -> str | None:
     if isinstance(directory, Unknown):
         return None
     return normpath(join_paths("/", str(directory) if directory is not None else "", path))
+
+
+def entered(command: SimpleCommand, folder: Value | None) -> Value | None:
+    """The folder that the commands behind one of a RUN run in, where that runs in `folder`."""
+    if command.name != "cd" or len(command.words) < 2 or "subshell" in command.block:
+        return folder
+    target = command.words[-1]
+    if isinstance(target, Unknown):
+        return target
+    place = absolute(folder, target)
+    return Unknown(str(target), target.location) if place is None else Text(place, target.location, ())
 
 
 def _sources_of(copy: Copy, source: Value, path: str) -> Iterator[str]:
