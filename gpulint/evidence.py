@@ -194,8 +194,21 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     yield from _of_environment(container)
     yield from _of_placement(container)
     if not (_is_in_ci(container) or _runs_plain_tool(container) or project.runs_elsewhere_with_gpu(container)):
-        yield from _of_image(container, project)
+        if not _does_other_work(container, project):
+            yield from _of_image(container, project)
         yield from _of_program(container, project)
+
+
+def _does_other_work(container: Container, project: Project) -> bool:
+    """Whether its own command runs a program of this repository that has nothing to do with a GPU: its image, which is for others too, then
+    says nothing of it."""
+    program = project.program_of(container) if own_commands(container) else None
+    source = project.tree.source(program.path) if program and not program.does_gpu_work else None
+    if source is None:
+        return False
+    from gpulint.facts.python import anchors
+
+    return not any(anchor in source.lowered for anchor in anchors())
 
 
 def _of_command(container: Container) -> Iterator[Evidence]:

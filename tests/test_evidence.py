@@ -311,6 +311,33 @@ def test_a_tool_that_fetches_or_copies_wants_no_gpu_wherever_it_is_placed(tmp_pa
     assert verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", SELECTOR, CUDA)}) == ""
 
 
+COUNTS = """
+    import csv
+    import sys
+
+    print(sum(1 for _ in csv.reader(sys.stdin)))
+    """
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "expected"),
+    [
+        ("command: [python, count.py]", COUNTS, ""),
+        ("command: [python, count.py]", SERVES, "warning: its image is built here and stands on nvidia/cuda:12.4.1-runtime-ubuntu22.04"),
+        ("command: [python, count.py]", f"import torch{COUNTS}", "warning: its image is built here and stands on"),
+        ("", COUNTS, "warning: its image is built here and stands on nvidia/cuda:12.4.1-runtime-ubuntu22.04"),
+    ],
+)
+def test_a_program_of_another_use_says_that_its_image_does_not_count(tmp_path: Path, command: str, program: str, expected: str) -> None:
+    files = {
+        "compose.yaml": f"services:\n  main:\n    build: .\n    {command}\n",
+        "Dockerfile": "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nWORKDIR /app\nCOPY . .\nCMD [python, count.py]\n",
+        "count.py": program,
+    }
+    found = verdict(tmp_path, files)
+    assert found.startswith(expected) if expected else found == ""
+
+
 @pytest.mark.parametrize("command", ["[sh, -c, 'cp a b; python serve.py']", "[bash]", "[python, serve.py]", '[sh, -c, "$(PROGRAM)"]'])
 def test_what_is_more_than_a_plain_tool_does(tmp_path: Path, command: str) -> None:
     assert verdict(tmp_path, {"pod.yaml": pod(f"command: {command}", image=CUDA)}).startswith("warning: its image")

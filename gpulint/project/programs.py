@@ -84,6 +84,12 @@ class Program:
         return bool(self.raising) or any(assertion.gate is Gate.RUNS for assertion in self.assertions)
 
     @property
+    def does_gpu_work(self) -> bool:
+        """Whether anything on its path has to do with a GPU: it trains or serves, or chooses, asks for or is told a device."""
+        says = (self.fallbacks, self.assertions, self.raising, self.on_cpu, self.device_defaults)
+        return self.trains or self.serves or any(says)
+
+    @property
     def prefers_cuda(self) -> bool:
         """Whether the code itself takes a GPU where there is one, and the CPU else."""
         return any(fallback.kind is not FallbackKind.DEFAULT for fallback in self.fallbacks)
