@@ -38,6 +38,7 @@ CATALOGUE = (
     _entry("GPU126", "visible-devices-baked-in", "image", "Stage", Impact.WRONG_GPU, (WARNING, NOTE)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
+    _entry("GPU203", "gpu-mapped-by-hand", "container", "Container", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU204", "gpu-hidden-by-env", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU205", "gpu-taken-past-scheduler", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU206", "runtime-without-visible-devices", "container", "Container", Impact.CPU_FALLBACK, (ERROR,)),
