@@ -22,11 +22,11 @@ _SYSTEM_MANAGERS = frozenset({"apt", "yum", "apk", "zypper", "pacman"})
 
 class Part(NamedTuple):
     """Whether a part is there, None where the files do not tell. `version` is the toolkit's for cuda and nvcc, the major for cudnn, None
-    where not known. `by` are the packages that bring it, beside what the base image has."""
+    where not known. `versions` are the packages that bring it, beside what the base image has, each with its version."""
 
     is_there: bool | None
     version: str | None = None
-    by: tuple[Installed, ...] = ()
+    versions: tuple[tuple[Installed, str | None], ...] = ()
 
 
 def part_of(stage: Stage, name: PartName, project: Project) -> Part:
@@ -36,15 +36,20 @@ def part_of(stage: Stage, name: PartName, project: Project) -> Part:
 
 def _part(stage: Stage, name: PartName, project: Project, depth: int) -> Part:
     base = _part_of_image(stage.chain()[-1].base, name)
-    found = [(installed, parts) for installed, parts in _brought(stage, project) if name in parts.parts]
-    by = tuple(installed for installed, _ in found)
-    versions = {_version(parts, name) for _, parts in found}
-    if base.is_there or by:
-        known = versions | ({base.version} if base.is_there else set())
-        return Part(True, known.pop() if len(known) == 1 else base.version, by)
+    found = tuple((installed, _version(parts, name)) for installed, parts in _brought(stage, project) if name in parts.parts)
+    if base.is_there or found:
+        return Part(True, _common([version for _, version in found] + [base.version] * bool(base.is_there)), found)
     if base.is_there is None or _may_come_otherwise(stage, name, project, depth):
         return Part(None)
     return base
+
+
+def _common(versions: list[str | None]) -> str | None:
+    """The version that all of these are, the most exact of them; None where one is not known, or they differ."""
+    known = sorted((version for version in versions if version is not None), key=len)
+    if len(known) < len(versions) or not known:
+        return None
+    return known[-1] if all(f"{known[-1]}.".startswith(f"{version}.") for version in known) else None
 
 
 def _version(parts: Brought, name: PartName) -> str | None:

@@ -29,6 +29,7 @@ CATALOGUE = (
     _entry("GPU104", "minimal-base-for-gpu", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU105", "driver-in-image", "image", "Stage", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU107", "cpu-only-framework", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU108", "cuda-build-mismatch", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING, NOTE)),
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU116", "library-path-clobbered", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING, NOTE)),
