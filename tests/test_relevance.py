@@ -46,3 +46,10 @@ def test_a_file_without_an_anchor_is_not_parsed(tmp_path: Path) -> None:
     engine.check(project, Config(), Selection())
     assert not project.containers
     assert not list(project.tree.problems())
+
+
+def test_a_dockerfile_matters_that_installs_from_a_file_which_names_a_gpu(tmp_path: Path) -> None:
+    dockerfile = "FROM python:3.11\nCOPY requirements.txt /\nRUN pip install -r /requirements.txt\n"
+    write(tmp_path, {"gpu/Dockerfile": dockerfile, "gpu/requirements.txt": "onnxruntime-gpu\n", "plain/Dockerfile": "FROM nginx:1.27\n"})
+    project = Project(Tree(tmp_path, list_files(tmp_path, None)), Machines())
+    assert [stage.path for stage in project.stages] == ["gpu/Dockerfile"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, release_key, table, words
+from gpulint.facts import Row, fullmatch, release_key, table, words
 
 
 class Build(NamedTuple):
@@ -55,7 +54,7 @@ def torch_build(version: str | None, index: str | None = None, platform: str = "
 def _labelled(label: str) -> Build:
     """The build that a local version or the last part of an index's address names."""
     for row in table("frameworks")["torch_indexes"]:
-        if match := re.fullmatch(row["pattern"], label):
+        if match := fullmatch(row["pattern"], label):
             return Build(row["kind"], "{major}.{minor}".format(**match.groupdict()) if row["kind"] == "cuda" else None)
     return Build("")
 
@@ -73,19 +72,24 @@ def _torch_row(version: str) -> Row | None:
 def index_variant(index: str) -> str:
     """The variant that a package index's address names: cpu, cu124, rocm6.2, xpu ...; "" where it names none."""
     for row in table("frameworks")["index_urls"]:
-        if match := re.fullmatch(row["pattern"], index.strip()):
+        if match := fullmatch(row["pattern"], index.strip()):
             return match.groupdict().get("variant") or ""
     return ""
 
 
 def _is_pypi(index: str) -> bool:
     rows = table("frameworks")["index_urls"]
-    return any(row["package"] == "" and re.fullmatch(row["pattern"], index.strip()) for row in rows)
+    return any(row["package"] == "" and fullmatch(row["pattern"], index.strip()) for row in rows)
 
 
 def is_known_index(index: str) -> bool:
     """Whether an index is PyPI or one that the facts know: another may hold builds of its own under the same names."""
-    return any(re.fullmatch(row["pattern"], index.strip()) for row in table("frameworks")["index_urls"])
+    return any(fullmatch(row["pattern"], index.strip()) for row in table("frameworks")["index_urls"])
+
+
+def torch_versions() -> tuple[str, ...]:
+    """The releases of torch that the facts know one by one, the newest first."""
+    return tuple(sorted((row["torch"] for row in table("frameworks")["torch"]), key=lambda version: release_key(version) or (), reverse=True))
 
 
 def torch_indexes(version: str) -> tuple[str, ...]:
@@ -196,7 +200,7 @@ def conda_build_meaning(specifier: str) -> str:
     """What the build string of a match specification (`=2.4=cuda120*`) says of the variant: cpu, cuda, "" for neither or none."""
     parts = specifier.replace("==", "=").split("=")
     build = parts[2] if len(parts) > 2 else ""
-    return next((str(row["means"]) for row in table("frameworks")["conda_builds"] if re.fullmatch(row["pattern"], build)), "")
+    return next((str(row["means"]) for row in table("frameworks")["conda_builds"] if fullmatch(row["pattern"], build)), "")
 
 
 def has_cuda_builds(channel: str) -> bool:
@@ -228,8 +232,14 @@ def family(package: str) -> str:
 @cache
 def computes_by_itself(package: str) -> bool:
     """Whether a package for GPUs computes by itself. Extensions of PyTorch do on the device that PyTorch has; libraries of CUDA do not."""
-    is_part = any(re.fullmatch(row["pattern"], package) for row in table("frameworks")["cuda_parts"])
+    is_part = any(fullmatch(row["pattern"], package) for row in table("frameworks")["cuda_parts"])
     return not is_part and package not in words("frameworks", "runs_in_torch")
+
+
+def same_module(package: str) -> tuple[str, tuple[str, ...]] | None:
+    """The Python module of a CPU package, and the GPU packages that put their files in the same place; None for any other package."""
+    rows = table("frameworks")["same_module"]
+    return next(((str(row["module"]), tuple(row["gpu"])) for row in rows if package in row["cpu"]), None)
 
 
 @cache

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table
+from gpulint.facts import Row, fullmatch, table
 
 
 class Installer(NamedTuple):
@@ -41,7 +40,7 @@ def installer(program: str, operands: Sequence[str], switches: Sequence[str]) ->
     """What a program does with these operands and options, None if it neither installs nor removes."""
     for row in _rows_of(program):
         verbs = row["name"].split()[1:]
-        by_switch = "switch" in row and any(re.fullmatch(row["switch"], switch) for switch in switches)
+        by_switch = "switch" in row and any(fullmatch(row["switch"], switch) for switch in switches)
         if by_switch or (verbs and list(operands[: len(verbs)]) == verbs):
             return Installer(row["manager"], row["reads"], len(verbs), row.get("implies", ""), row.get("removes", False))
     return None
@@ -58,11 +57,20 @@ def variables_of(program: str) -> tuple[tuple[str, str], ...]:
 def option_meaning(manager: str, option: str) -> str:
     """What an option of a manager's commands says of the packages, "" for any other option.
 
-    environment (its value is what they go into), replaces (also what is there already), nothing (none is installed), alone (without what
-    they need), group (its value is an extra or group of the project that is installed too).
+    environment (its value is what they go into), replaces (also what is there already), upgrades (what is there already, of those that are
+    named, where a newer one is), nothing (none is installed), alone (without what they need), group (its value is an extra or group of the
+    project that is installed too).
     """
     rows = table("installers")["meanings"]
     return next((str(row["means"]) for row in rows if row["manager"] == manager and option in row["words"]), "")
+
+
+def environment_of_tool(command: Sequence[str]) -> str:
+    """The environment that a command makes by itself: "project" for the one of the project it is run in, a name for one of its own; ""
+    where it installs into the one that is there."""
+    called = [command[0].rpartition("/")[2], *command[1:]] if command else []
+    rows = table("installers")["tools"]
+    return next((str(row["environment"]) for row in rows if called[:2] == row["command"].split()), "")
 
 
 def lock_files(name: str) -> tuple[str, ...]:

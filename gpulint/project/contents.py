@@ -58,8 +58,15 @@ class Installed:
 
     @property
     def is_replacing(self) -> bool:
-        """Whether the command installs it again although some version is there: `--upgrade`, `--force-reinstall`, a file of its own."""
-        return self.package.wheel is not None or "replaces" in meanings(self.install)
+        """Whether the command installs it again although some version is there: `--upgrade`, `--force-reinstall`, a file of its own. What
+        a project only depends on is not upgraded with it."""
+        means = meanings(self.install)
+        return self.package.wheel is not None or "replaces" in means or ("upgrades" in means and not self.is_of_project)
+
+    @property
+    def is_of_project(self) -> bool:
+        """Whether it is a dependency that the file of a project names, not the command itself or a file of requirements."""
+        return self.asked.location.path.endswith((".toml", ".cfg", ".py"))
 
     @property
     def is_alone(self) -> bool:
@@ -79,10 +86,14 @@ class Removed(NamedTuple):
 
 
 class OfBase(NamedTuple):
-    """A package that the base image brings by the facts; `version` is None where its tag does not tell one. `location` is the image's."""
+    """A package that the base image brings by the facts.
+
+    `version` and `cuda`, the CUDA version of the image, are None where its tag does not tell them. `location` is the image's.
+    """
 
     name: str
     version: str | None
+    cuda: str | None
     location: Location
     environment: str = ""
 

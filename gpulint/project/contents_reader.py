@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
 
+from gpulint.facts import words
 from gpulint.facts.images import brought_packages
-from gpulint.facts.installers import lock_files, option_meaning
+from gpulint.facts.installers import environment_of_tool, lock_files, option_meaning
 from gpulint.model.image import ImageRef
 from gpulint.model.install import Install, read_installs
 from gpulint.model.script import is_shell, read_script
@@ -19,7 +20,7 @@ from gpulint.parse.requirements import Requirements
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.contents import Contents, Installed, OfBase, Removed, exact_version, meanings
-from gpulint.project.image_files import ImageFiles, absolute
+from gpulint.project.image_files import ImageFiles, absolute, entered
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
 
@@ -63,7 +64,8 @@ def _of_base(image: ImageRef | None) -> Iterator[OfBase]:
     if image is None or isinstance(image.name, Unknown):
         return
     tag = str(image.tag) if isinstance(image.tag, Text) else None
-    yield from (OfBase(name, version, image.location) for name, version in brought_packages(image.repository, tag))
+    cuda = None if isinstance(image.tag, Unknown) else image.facts.cuda
+    yield from (OfBase(name, version, cuda, image.location) for name, version in brought_packages(image.repository, tag))
 
 
 Step = tuple[Run, tuple[Install, ...]] | Copy
@@ -97,9 +99,9 @@ def _holds(path: str, installed: Installed, stage: Stage) -> bool:
         return path == "/"
     if installed.environment.startswith("/"):
         return f"{installed.environment}/".startswith(path.rstrip("/") + "/")
-    own = stage.variable("VIRTUAL_ENV")
-    if own is not None and isinstance(own.value, Text):
-        return f"{own.value}/".startswith(path.rstrip("/") + "/")
+    own = _own_environment(stage)
+    if own and f"{own}/".startswith(path.rstrip("/") + "/"):
+        return True
     return path in _WHOLE_PREFIXES or _SITE_PACKAGES.search(path) is not None
 
 
@@ -120,7 +122,7 @@ class _Reader:
         uncertain = uncertain_commands(run.script.commands)
         folder = run.working_directory
         for command in run.script.commands:
-            folder = _entered(command, folder)
+            folder = entered(command, folder)
             found = [(by_command.get(id(command)), True), *self._of_script(command, stage, run, folder)]
             for install, is_certain in found:
                 if install is not None:
@@ -142,7 +144,7 @@ class _Reader:
     def _of_install(self, install: Install, stage: Stage, run: Run, is_certain: bool) -> Iterator[Installed | Removed]:
         if "nothing" in meanings(install):
             return
-        environment = _environment(install, stage)
+        environment = _environment(install, stage, run.working_directory)
         if install.removes:
             yield from (Removed(package.name, environment) for package in install.packages if package.name)
             return
@@ -252,30 +254,50 @@ def _indexes(asked: Iterable[Requirements]) -> tuple[tuple[Value, ...], tuple[Va
     return tuple(index for each in files for index in each.indexes), tuple(index for each in files for index in each.extra_indexes)
 
 
-def _environment(install: Install, stage: Stage) -> str:
+def _environment(install: Install, stage: Stage, folder: Value | None) -> str:
     """The environment that a command installs into, "" for the image's own: the one whose programs the shell finds first."""
     named = meanings(install).get("environment")
     if named is not None:
         return as_written(named)
-    program = as_written(install.command.words[0]) if install.command.words else ""
-    folder = dirname(program)
-    if basename(folder) != "bin" or folder in ("/usr/bin", "/usr/local/bin", "/bin"):
+    words = [as_written(word) for word in install.command.words]
+    own = environment_of_tool(words)
+    if own == "project":
+        return _of_project(stage, folder)
+    if own:
+        return own
+    inside = dirname(words[0]) if words else ""
+    if basename(inside) != "bin" or inside in ("/usr/bin", "/usr/local/bin", "/bin"):
         return ""
-    path, own = stage.variable("PATH"), stage.variable("VIRTUAL_ENV")
-    first = as_written(path.value).partition(":")[0] if path is not None and path.value is not None else ""
-    is_own = first == folder or (own is not None and own.value is not None and as_written(own.value) == dirname(folder))
-    return "" if is_own else dirname(folder)
+    return _unless_own(dirname(inside), stage)
 
 
-def _entered(command: SimpleCommand, folder: Value | None) -> Value | None:
-    """The folder that the commands behind one run in."""
-    if command.name != "cd" or len(command.words) < 2 or "subshell" in command.block:
-        return folder
-    target = command.words[-1]
-    if isinstance(target, Unknown):
-        return target
-    place = absolute(folder, target)
-    return Unknown(str(target), target.location) if place is None else Text(place, target.location, ())
+def _of_project(stage: Stage, folder: Value | None) -> str:
+    """The environment that a tool makes for the project in the folder, where the image's variables name no other."""
+    given = next((each for each in map(stage.variable, words("installers", "project_environments")) if each is not None), None)
+    if given is not None:
+        return _unless_own(as_written(given.value), stage) if given.value is not None else ""
+    path = absolute(folder, _PROJECT_ENVIRONMENT)
+    return _unless_own(path, stage) if path is not None else _PROJECT_ENVIRONMENT
+
+
+_PROJECT_ENVIRONMENT = ".venv"
+
+
+def _unless_own(environment: str, stage: Stage) -> str:
+    """The environment, "" where it is the image's own."""
+    return "" if environment.rstrip("/") in (_own_environment(stage), *_SYSTEM) else environment
+
+
+def _own_environment(stage: Stage) -> str:
+    """The folder of the virtual environment that the image's variables choose; "" for none."""
+    own, path = stage.variable("VIRTUAL_ENV"), stage.variable("PATH")
+    if own is not None and own.value is not None:
+        return as_written(own.value).rstrip("/")
+    first = as_written(path.value).partition(":")[0].rstrip("/") if path is not None and path.value is not None else ""
+    return dirname(first) if basename(first) == "bin" and dirname(first) not in _SYSTEM else ""
+
+
+_SYSTEM = ("", "/", "/usr", "/usr/local")
 
 
 def _script_path(command: SimpleCommand) -> str:

@@ -20,6 +20,7 @@ from gpulint.facts.frameworks import (
     is_conda_override,
     is_known_index,
     jax_build,
+    same_module,
 )
 from gpulint.facts.images import Need
 from gpulint.facts.packages import package_facts
@@ -62,7 +63,7 @@ def cpu_builds(stage: Stage, project: Project) -> Iterator[CpuBuild]:
     seen: set[tuple[str, str]] = set()
     for installed in contents.packages:
         key = (installed.environment, family(installed.name))
-        if key in seen or not _is_decided(installed, contents):
+        if key in seen or not _is_decided(installed, contents) or _is_shadowing(installed, contents):
             continue
         found = _cpu_build(installed, contents, stage, project)
         if found is not None:
@@ -74,6 +75,12 @@ def _is_decided(installed: Installed, contents: Contents) -> bool:
     """Whether no condition decides about the framework."""
     mine = family(installed.name)
     return all(other.is_certain for other in contents.history if family(other.name) == mine)
+
+
+def _is_shadowing(installed: Installed, contents: Contents) -> bool:
+    """Whether the GPU package of the same module is there too: then the two are in conflict."""
+    _, names = same_module(installed.name) or ("", ())
+    return any(each.environment == installed.environment for each in contents.named(*names))
 
 
 def _cpu_build(installed: Installed, contents: Contents, stage: Stage, project: Project) -> CpuBuild | None:

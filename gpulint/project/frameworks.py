@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpulint.facts.frameworks import Build, index_variant, torch_build, torch_indexes
+from gpulint.facts.frameworks import Build, index_variant, newest, torch_build, torch_indexes, torch_versions
 from gpulint.model.stage import Stage
 from gpulint.project import Project
-from gpulint.project.contents import Installed
+from gpulint.project.contents import Installed, fits
 from gpulint.source import Text, Unknown
 
 TORCH = ("torch", "torchvision", "torchaudio")
@@ -32,14 +32,22 @@ def torch_build_of(installed: Installed, project: Project) -> Build:
     unknown = Build("")
     if not platform or not installed.is_settled or any(isinstance(index, Unknown) for index in installed.indexes):
         return unknown
-    index = installed.index
+    index, version = installed.index, _version(installed)
     if isinstance(index, Text) or not installed.extra_indexes:
-        return torch_build(installed.version, str(index) if index is not None else None, platform)
-    added = [str(extra) for extra in installed.extra_indexes if _offers(str(extra), installed.version)]
+        return torch_build(version, str(index) if index is not None else None, platform)
+    added = [str(extra) for extra in installed.extra_indexes if _offers(str(extra), version)]
     variants = {index_variant(extra) for extra in added}
-    if len(variants) > 1 or (installed.version is None and variants != {_CPU}):
+    if len(variants) > 1 or (version is None and variants != {_CPU}):
         return unknown
-    return torch_build(installed.version, added[0] if added else None, platform)
+    return torch_build(version, added[0] if added else None, platform)
+
+
+def _version(installed: Installed) -> str | None:
+    """The version that is installed: the chosen one, else the newest that its specifier admits, None where that is the newest of all."""
+    specifier = installed.package.specifier
+    if installed.version is not None or installed.name != "torch" or not specifier or fits(newest("torch") or "", specifier):
+        return installed.version
+    return next((version for version in torch_versions() if fits(version, specifier)), "")
 
 
 def _offers(index: str, version: str | None) -> bool:

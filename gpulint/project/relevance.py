@@ -50,8 +50,17 @@ class Relevance:
 
     @cached_property
     def dockerfiles(self) -> tuple[str, ...]:
-        """The Dockerfiles that name a GPU. The others are read when something that matters runs their image."""
-        return tuple(path for path in self._tree.paths(Kind.DOCKERFILE) if self.names_gpu(path))
+        """The Dockerfiles that name a GPU, or that may install from a file which does. The others are read when something that matters
+        runs their image."""
+        return tuple(path for path in self._tree.paths(Kind.DOCKERFILE) if self.names_gpu(path) or self._installs_for_gpu(path))
+
+    def _installs_for_gpu(self, path: str) -> bool:
+        return self._has_gpu_packages and self._holds(path, anchors("installs"))
+
+    @cached_property
+    def _has_gpu_packages(self) -> bool:
+        """Whether a file of packages names a GPU."""
+        return any(map(self.names_gpu, self._tree.paths(Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT)))
 
     @cached_property
     def _has_programs(self) -> bool:

@@ -106,7 +106,10 @@ def test_a_project_its_extras_and_its_lock(tmp_path: Path) -> None:
         "uv.lock": '[[package]]\nname = "torch"\nversion = "2.6.0"\n',
     }
     copied = "FROM python:3.11\nWORKDIR /app\nCOPY pyproject.toml uv.lock ./\n"
-    assert of(tmp_path, copied + "RUN uv sync --extra serve\n", files) == ["pyproject.toml:3 torch==2.6.0", "pyproject.toml:5 vllm==?"]
+    assert of(tmp_path, copied + "RUN uv sync --extra serve\n", files) == [
+        "pyproject.toml:3 torch==2.6.0 in /app/.venv",
+        "pyproject.toml:5 vllm==? in /app/.venv",
+    ]
     assert of(tmp_path, copied + "RUN pip install '.[serve]'\n", files) == ["pyproject.toml:3 torch==?", "pyproject.toml:5 vllm==?"]
     assert of(tmp_path, copied + "RUN pip install -e /app\n", files) == ["pyproject.toml:3 torch==?"]
 
@@ -139,6 +142,8 @@ BEFORE, AFTER = "Dockerfile:3 torch==2.4.1+cu121", "Dockerfile:4 torch=="
         ("pip install torch==2.5.1", [AFTER + "2.5.1"]),
         ("pip install 'torch<2'", [AFTER + "?"]),
         ("pip install -U torch", [AFTER + "?"]),
+        ("pip install -U /project", [BEFORE]),
+        ("pipx install torch", [BEFORE, AFTER + "? in a tool's own"]),
         ("pip install --force-reinstall torch==2.4.1", [AFTER + "2.4.1"]),
         ("pip install --dry-run torch==2.5.1", [BEFORE]),
         ("pip uninstall -y torch", []),
@@ -147,7 +152,9 @@ BEFORE, AFTER = "Dockerfile:3 torch==2.4.1+cu121", "Dockerfile:4 torch=="
     ],
 )
 def test_what_a_later_step_leaves(tmp_path: Path, then: str, left: list[str]) -> None:
-    assert of(tmp_path, f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121\nRUN {then}\n") == left
+    files = {"pyproject.toml": '[project]\nname = "ours"\ndependencies = ["torch>=2"]\n'}
+    start = "FROM python:3.11\nRUN pip install torch==2.4.1+cu121\n"
+    assert of(tmp_path, f"{start}RUN --mount=source=pyproject.toml,target=/project/pyproject.toml {then}\n", files) == left
 
 
 def test_what_is_there_before(tmp_path: Path) -> None:
@@ -168,6 +175,9 @@ def test_a_stage_has_what_it_builds_on(tmp_path: Path) -> None:
     [
         ("RUN python -m venv /opt/venv && /opt/venv/bin/pip install torch", "/opt/venv /opt/venv"),
         ("ENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH\nRUN pip install torch", "/opt/venv /opt/venv"),
+        ("WORKDIR /app\nCOPY pyproject.toml ./\nRUN uv sync", "/app/.venv /app/.venv"),
+        ("WORKDIR /app\nCOPY pyproject.toml ./\nENV PATH=/app/.venv/bin:$PATH\nRUN uv sync", "/app/.venv /app/.venv"),
+        ("ENV UV_PROJECT_ENVIRONMENT=/opt/venv\nCOPY pyproject.toml ./\nRUN uv sync", "/opt/venv /opt/venv"),
         ("RUN pip install --target=/deps torch", "/deps /deps"),
         ("RUN pip install --prefix /install torch", "/install /usr/local"),
         ("RUN pip install torch", "/usr/local/lib/python3.11/site-packages /usr/local/lib/python3.11/site-packages"),
@@ -177,7 +187,8 @@ def test_a_stage_has_what_it_builds_on(tmp_path: Path) -> None:
     ],
 )
 def test_environments_come_with_a_copy(tmp_path: Path, install: str, copy: str) -> None:
-    found = contents(tmp_path, f"FROM python:3.11 AS build\n{install}\nFROM python:3.11-slim\nCOPY --from=build {copy}\n")
+    files = {"pyproject.toml": '[project]\nname = "ours"\ndependencies = ["torch"]\n'}
+    found = contents(tmp_path, f"FROM python:3.11 AS build\n{install}\nFROM python:3.11-slim\nCOPY --from=build {copy}\n", files)
     assert [each.name for each in found.packages] in (["torch"], ["pytorch"])
 
 
