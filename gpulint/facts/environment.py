@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import NamedTuple
 
 from gpulint.facts import fullmatch, table
@@ -59,3 +61,25 @@ def asks_of_driver(repository: str, tag: str) -> bool:
     """Whether an image with CUDA may ask anything of the driver at its start; not all of them do."""
     rows = table("environment")["unchecked_images"]
     return not any(fullmatch(row["images"], repository) and fullmatch(row["tag"], tag) for row in rows)
+
+
+def image_may_set(repository: str, variable: str) -> bool | None:
+    """Whether an image may set an environment variable of that name; None where the variables of the image are not known."""
+    row = next((row for row in table("environment")["image_variables"] if fullmatch(row["images"], repository)), None)
+    return None if row is None else fullmatch(row["pattern"], variable) is not None
+
+
+def in_every_stage(argument: str) -> bool:
+    """Whether a build argument of that name is set in every stage, declared or not."""
+    return any(fullmatch(row["pattern"], argument) for row in table("environment")["own_arguments"])
+
+
+def speaks_of_gpu(text: str) -> bool:
+    """Whether a part of a build, such as a command or the name of a variable, speaks of GPU software: `torch==`, `TORCH_CUDA_ARCH_LIST`."""
+    return _gpu_names().search(text.lower()) is not None
+
+
+@cache
+def _gpu_names() -> re.Pattern[str]:
+    names = "|".join(row["pattern"] for row in table("environment")["gpu_names"])
+    return re.compile(rf"(?<![a-z])(?:{names})(?![a-z])")

@@ -35,6 +35,7 @@ CATALOGUE = (
     _entry("GPU116", "library-path-clobbered", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU117", "conflicting-framework-installs", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU119", "driver-check-disabled", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING,)),
+    _entry("GPU120", "arg-scope-lost", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE), "driver"),
     _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), "gpus"),
     _entry("GPU126", "visible-devices-baked-in", "image", "Stage", Impact.WRONG_GPU, (WARNING, NOTE)),
