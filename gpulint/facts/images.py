@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 
 
 class Need(enum.Enum):
@@ -141,7 +141,7 @@ def _matches(row: Row, repository: str) -> bool:
     if "starts" in row:
         return repository.startswith(row["starts"])
     may_match = any(part in repository for part in row["holds"])  # a pattern costs more to compile than to find unneeded
-    return may_match and bool(re.fullmatch(row["pattern"], repository)) and _is_account(row, repository)
+    return may_match and bool(fullmatch(row["pattern"], repository)) and _is_account(row, repository)
 
 
 def _is_account(row: Row, repository: str) -> bool:
@@ -216,6 +216,13 @@ def brought_packages(repository: str, tag: str | None) -> tuple[tuple[str, str |
 
 
 @cache
+def is_jetson_base(repository: str, tag: str | None) -> bool:
+    """Whether an image is a base for Jetson on which only wheels that are made for it use the GPU, and pip is given no index of such."""
+    rows = [row for row in table("images")["jetson_bases"] if fullmatch(row["pattern"], repository)]
+    return bool(rows) and not ("not_tag" in rows[0] and re.search(rows[0]["not_tag"], tag or ""))
+
+
+@cache
 def glibc(repository: str, tag: str | None) -> str | None:
     """The glibc version of an image whose name or tag names its distribution, None where neither does or the image is no glibc one."""
     system = f"{repository.rpartition('/')[2]}-{tag or ''}".lower()
@@ -287,7 +294,7 @@ def _around(where: str) -> set[str]:
 
 def _vendor_of_word(word: str) -> str:
     rows = table("images")["words"]
-    return next((str(row["vendor"]) for row in rows if re.fullmatch(row["pattern"], word)), "")
+    return next((str(row["vendor"]) for row in rows if fullmatch(row["pattern"], word)), "")
 
 
 def is_moving_tag(tag: str) -> bool:

@@ -34,6 +34,7 @@ CATALOGUE = (
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU116", "library-path-clobbered", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU117", "conflicting-framework-installs", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU118", "desktop-wheel-on-jetson", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU119", "driver-check-disabled", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU120", "arg-scope-lost", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE), "driver"),

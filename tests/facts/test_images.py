@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from gpulint.facts.images import Need, cpu_word, glibc, gpu_tag_word, gpu_word, image_facts, is_moving_tag, normalised, repository_facts
+from gpulint.facts.images import (
+    Need,
+    brought_packages,
+    cpu_word,
+    glibc,
+    gpu_tag_word,
+    gpu_word,
+    image_facts,
+    is_jetson_base,
+    is_moving_tag,
+    normalised,
+    repository_facts,
+)
 
 
 @pytest.mark.parametrize(
@@ -320,3 +332,33 @@ def test_what_holds_for_every_tag() -> None:
 )
 def test_glibc(repository: str, tag: str, version: str | None) -> None:
     assert glibc(repository, tag) == version
+
+
+@pytest.mark.parametrize(
+    ("repository", "tag", "is_one"),
+    [
+        ("nvcr.io/nvidia/l4t-jetpack", "r36.4.0", True),
+        ("mirror.acme.example/nvcr.io/nvidia/l4t-base", "r32.7.1", True),
+        ("nvcr.io/nvidia/l4t-cuda", "12.2.12-devel", True),
+        ("nvcr.io/nvidia/l4t-jetpack", "r38.2.0", False),
+        ("dustynv/l4t-pytorch", "r36.2.0", False),
+        ("nvidia/cuda", "12.4.1-base-ubuntu22.04", False),
+    ],
+)
+def test_bases_for_jetson(repository: str, tag: str, is_one: bool) -> None:
+    assert is_jetson_base(repository, tag) is is_one
+
+
+@pytest.mark.parametrize(
+    ("repository", "tag", "first"),
+    [
+        ("pytorch/pytorch", "2.4.1-cuda12.1-cudnn9-runtime", ("torch", "2.4.1")),
+        ("pytorch/pytorch", "latest", ("torch", None)),
+        ("nvcr.io/nvidia/pytorch", "24.05-py3", ("torch", None)),
+        ("vllm/vllm-openai", "v0.9.2", ("vllm", "0.9.2")),
+        ("tensorflow/tensorflow", "2.15.0-gpu", ("tensorflow", "2.15.0")),
+    ],
+)
+def test_what_images_bring(repository: str, tag: str, first: tuple[str, str | None]) -> None:
+    assert brought_packages(repository, tag)[0] == first
+    assert brought_packages("python", "3.11") == ()

@@ -9,6 +9,7 @@ from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.claims import Claim, builds_with_defaults, cannot_be_pulled, deciding_arguments, gpu_claim, is_named_cpu
 from gpulint.project.cpu_builds import CpuBuild, computes_elsewhere, cpu_base, cpu_builds, is_asked_for_cuda
+from gpulint.project.jetson import stands_on_jetson
 from gpulint.project.stages import is_infrastructure_image, ships
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text
@@ -36,8 +37,10 @@ def check(stage: Stage, project: Project) -> Iterator[Problem]:
 
 
 def _is_fault(build: CpuBuild, claim: Claim, stage: Stage, project: Project) -> bool:
-    """Whether the GPU is this framework's to use, and nothing outside chooses the build."""
+    """Whether the GPU is this framework's to use, and nothing outside chooses the build. Wheels on a base for Jetson are another matter."""
     installed = build.installed
+    if stands_on_jetson(stage):
+        return False
     if build.is_only_where_asked:
         return is_asked_for_cuda(stage, project)
     text = " ".join((installed.package.shown, *(str(index) for index in installed.indexes if isinstance(index, Text))))
