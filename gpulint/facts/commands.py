@@ -411,6 +411,44 @@ def parallel_processes(command: Sequence[str]) -> Option | None:
     return next((option for option in options(command) if _any_match("parallelism", option.name)), None)
 
 
+def process_count(command: Sequence[str]) -> Option | None:
+    """The option that sets how many processes a launcher starts on this machine: `--nproc-per-node 4`, `mpirun -np 2`."""
+    index = program_index(command)
+    name = program_name(command[index]) if index < len(command) else ""
+    rows = [row for row in table("commands")["process_counts"] if row["launcher"] == name]
+    own = (option for option in options(command) if any(re.fullmatch(row["pattern"], option.name) for row in rows))
+    return next(own, None) or parallel_processes(command)
+
+
+def spreads_over_nodes(command: Sequence[str]) -> bool:
+    """Whether a launcher's command starts processes on several machines, or may: `--nnodes 2`, `--hostfile`, `--nnodes=$NODES`."""
+    return any(_is_of_several_nodes(row, option) for option in options(command) for row in table("commands")["several_nodes"])
+
+
+def _is_of_several_nodes(row: Row, option: Option) -> bool:
+    if not re.fullmatch(row["pattern"], option.name):
+        return False
+    return option.value not in ("1", "1:1") if row["form"] == "count" else row["form"] in ("any", option.value)
+
+
+def sharing_server(command: Sequence[str]) -> bool:
+    """Whether the command starts a server that works on several GPUs by processes which share memory."""
+    launch = launched(command)
+    index = launch.at if launch and launch.form == "module" else program_index(command)
+    return index < len(command) and is_sharing_server(program_name(command[index]))
+
+
+def is_sharing_server(name: str) -> bool:
+    """Whether a program, module or package of that name is such a server."""
+    return name in words("commands", "sharing_servers")
+
+
+def shares_between_gpus(command: Sequence[str]) -> Option | None:
+    """The option that names a strategy by which one program works on several GPUs: `--strategy ddp`, `--backend nccl`."""
+    known = words("commands", "sharing_strategies")
+    return next((option for option in options(command) if option.value is not None and option.value.lower() in known), None)
+
+
 def loader_workers(command: Sequence[str]) -> Option | None:
     """The option that sets how many worker processes load the data: `--num-workers 8`."""
     return next((option for option in options(command) if _any_match("loader_workers", option.name)), None)

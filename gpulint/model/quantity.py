@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 from gpulint.parse.quantity import parse_quantity
 
-__all__ = ["parse_quantity", "whole_number_fault"]
+__all__ = ["byte_size", "parse_quantity", "whole_number_fault"]
+
+_BYTES = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmgtp]?)(?P<rest>ib?|b?)", re.IGNORECASE)
+_UNITS = "kmgtp"
+
+
+def byte_size(text: str) -> float | None:
+    """The bytes of a size as docker and Compose take it (`8g`, `512mb`), or Kubernetes (`8Gi`); None for what is none, such as `50%`.
+
+    All units count by 1024 here: the few percent by which a decimal suffix of Kubernetes differs decide nothing.
+    """
+    match = _BYTES.fullmatch(text.strip())
+    if not match:
+        return None
+    return float(match["number"]) * 1024.0 ** (_UNITS.index(match["unit"].lower()) + 1 if match["unit"] else 0)
 
 
 def whole_number_fault(text: str) -> str:

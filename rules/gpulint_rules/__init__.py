@@ -46,6 +46,7 @@ CATALOGUE = (
     _entry("GPU204", "gpu-hidden-by-env", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU205", "gpu-taken-past-scheduler", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU206", "runtime-without-visible-devices", "container", "Container", Impact.CPU_FALLBACK, (ERROR,)),
+    _entry("GPU208", "shm-too-small", "container", "Container", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),

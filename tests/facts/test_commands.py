@@ -19,9 +19,13 @@ from gpulint.facts.commands import (
     model_server,
     parallel_processes,
     plain_tool,
+    process_count,
     program_index,
     program_name,
+    shares_between_gpus,
+    sharing_server,
     simple_commands,
+    spreads_over_nodes,
 )
 
 
@@ -412,3 +416,42 @@ def test_any_script_is_read_without_harm(script: str) -> None:
 )
 def test_what_fetches_sources(command: str, fetches: bool) -> None:
     assert fetches_sources(shlex.split(command)) is fetches
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("mpirun --allow-run-as-root -np 4 python train.py", "4"),
+        ("deepspeed --num_gpus 2 train.py", "2"),
+        ("torchrun --nproc-per-node=8 train.py", "8"),
+        ("python -np 4", None),
+    ],
+)
+def test_how_many_processes_a_launcher_starts(command: str, count: str | None) -> None:
+    option = process_count(shlex.split(command))
+
+    assert (option.value if option else None) == count
+
+
+@pytest.mark.parametrize(
+    ("command", "spreads"),
+    [
+        ("torchrun --nnodes=2 --nproc-per-node 8 train.py", True),
+        ("torchrun --nnodes $NODES --nproc-per-node 8 train.py", True),
+        ("torchrun --nnodes 1 --node-rank 0 train.py", True),
+        ("mpirun --hostfile hosts -np 8 train", True),
+        ("vllm serve m --distributed-executor-backend ray", True),
+        ("vllm serve m --distributed-executor-backend mp", False),
+        ("torchrun --standalone --nnodes 1 --nproc-per-node 8 train.py", False),
+    ],
+)
+def test_what_spreads_over_nodes(command: str, spreads: bool) -> None:
+    assert spreads_over_nodes(command.split()) is spreads
+
+
+def test_a_strategy_and_a_server_that_share_between_gpus() -> None:
+    option = shares_between_gpus(shlex.split("python train.py --strategy=DDP"))
+
+    assert option is not None and option.value == "DDP"
+    assert sharing_server(shlex.split("python -m vllm.entrypoints.openai.api_server --model m"))
+    assert not sharing_server(["llama-server"])

@@ -69,14 +69,16 @@ def _hidden(setting: Assigned, found: Hiding, related: tuple[Related, ...]) -> P
 
 
 def _hidden_from_runtime(container: Container) -> Iterator[Problem]:
-    """NVIDIA_VISIBLE_DEVICES that names no device beside a request. By CDI the devices come past that variable."""
+    """NVIDIA_VISIBLE_DEVICES that names no device beside a request. By CDI the devices come past that variable, and in a pod the runtime
+    class is no request."""
     variable = container.variable(NVIDIA)
-    others = [each for each in container.requests if each.is_sound and each.kind is not RequestKind.VISIBLE_DEVICES]
+    aside = (RequestKind.VISIBLE_DEVICES, RequestKind.RUNTIME) if container.is_in_pod else (RequestKind.VISIBLE_DEVICES,)
+    others = [each for each in container.requests if each.is_sound and each.kind not in aside]
     by_cdi = any(each.kind is RequestKind.CDI or each.driver == "cdi" for each in others)
     if variable is None or variable.value is None or not others or by_cdi or is_for_tests(container):
         return
     if names_no_device(str(variable.value)):
-        only_runtime = all(each.kind is RequestKind.RUNTIME for each in others) and not container.is_in_pod
+        only_runtime = all(each.kind is RequestKind.RUNTIME for each in others)
         severity = Severity.ERROR if only_runtime else Severity.WARNING
         message = f"{NVIDIA}={variable.value} tells the runtime to give no GPU, and a GPU is asked for beside it"
         related = (Related(others[0].location, "the GPU is asked for here"),)
