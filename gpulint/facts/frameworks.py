@@ -250,6 +250,17 @@ def newest(package: str) -> str | None:
 
 def wheel_glibc(package: str, version: str) -> str | None:
     """The glibc that the wheels of a version need, where they are known to need a newer one than 2.17; None else."""
+    row = _glibc_row(package, version)
+    return str(row["glibc"]) if row else None
+
+
+def has_source(package: str, version: str) -> bool:
+    """Whether a version can also be built from source, by PyPI, where its wheels do not serve."""
+    row = _glibc_row(package, version)
+    return row is None or bool(row.get("source", False))
+
+
+def _glibc_row(package: str, version: str) -> Row | None:
     wanted = release_key(version) or ()
     rows = [row for row in table("frameworks")["wheel_glibc"] if row["package"] == package and wanted >= (release_key(row["from"]) or ())]
-    return str(rows[-1]["glibc"]) if rows else None
+    return rows[-1] if rows else None

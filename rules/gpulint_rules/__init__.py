@@ -39,6 +39,7 @@ CATALOGUE = (
     _entry("GPU120", "arg-scope-lost", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE), "driver"),
     _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), "gpus"),
+    _entry("GPU124", "glibc-too-old", "image", "Stage", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU126", "visible-devices-baked-in", "image", "Stage", Impact.WRONG_GPU, (WARNING, NOTE)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),

@@ -13,6 +13,7 @@ from gpulint.facts.frameworks import (
     cpu_build,
     family,
     has_cuda_builds,
+    has_source,
     index_variant,
     is_conda_override,
     is_known_index,
@@ -219,3 +220,8 @@ def test_what_computes_by_itself() -> None:
 def test_known_indexes() -> None:
     assert is_known_index("https://pypi.org/simple") and is_known_index(f"{PYTORCH}/cu124")
     assert not is_known_index("https://pypi.acme.example/simple")
+
+
+def test_what_can_be_built_from_source() -> None:
+    assert has_source("xgboost", "3.2.0") and has_source("numpy", "2.0.0") and has_source("torch", "2.6.0")
+    assert not has_source("torch", "2.7.1")
