@@ -93,6 +93,11 @@ def compiles_at_run_time(word: str) -> bool:
     """Whether a package, module, call or program of that name compiles GPU code, or calls a compiler, when it runs."""
     return run_time_compilation(word) is not None
 
+def prebuild_variable(package: str) -> str:
+    """The variable that makes a package compile when it is installed, "" for one that does not compile when it runs, or has none."""
+    return next((str(row["variable"]) for row in table("packages")["prebuild_variables"] if row["package"] == package), "")
+
+
 
 @cache
 def _needs_by_word() -> dict[str, set[str]]:

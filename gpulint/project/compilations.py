@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, normpath
 from posixpath import join as join_paths
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class _Reader:
 
     def of_run(self, run: Run, installs: Mapping[int, Install], cloned: dict[str, SourceBuild]) -> Iterator[Compilation]:
         """What a RUN builds; `cloned` collects the known sources that it and the RUNs before it fetch, by the folder's name."""
-        uncertain = uncertain_commands(run.script.commands)
+        uncertain = uncertain_commands(run.script.commands) | _forgiven(run.script.commands)
         environment = {str(each.name): each.value for each in (*self._stage.arguments, *self._stage.env) if each.value is not None}
         folder = run.working_directory
         for command in run.script.commands:
@@ -210,7 +210,7 @@ def _of_compiler(step: _Step) -> Iterator[Compilation]:
     words = step.words
     at = program_index(words)
     name = program_name(words[at]) if at < len(words) else ""
-    if name == "nvcc":
+    if name == "nvcc" and not (at and program_name(words[at - 1]) == "-v"):
         yield Compilation("nvcc", step.command.words[at].location, step.command, step.run, True, True, "", False, None, step.environment)
     elif name in ("cmake", "make"):
         for index, word in _settings(words, at + 1):
@@ -249,6 +249,21 @@ def _fetched(command: SimpleCommand) -> dict[str, SourceBuild]:
     target = words[words.index(address) + 1 :]
     folder = target[0] if target and not target[0].startswith("-") else address
     return {basename(folder.rstrip("/")).removesuffix(".git"): build}
+
+
+def _forgiven(commands: Sequence[SimpleCommand]) -> frozenset[int]:
+    """The ids of the commands whose failure the script goes on from: conditions, and what stands before `||`."""
+    found: list[int] = []
+    follows: dict[tuple[str, ...], bool] = {}
+    for command in reversed(commands):
+        forgiven = follows.get(command.block, False)
+        if forgiven or _CONDITIONS & set(command.block):
+            found.append(id(command))
+        follows[command.block] = command.operator == "||" or (forgiven and command.operator in ("&&", "|"))
+    return frozenset(found)
+
+
+_CONDITIONS = frozenset({"if", "while"})
 
 
 def _folder_of_setup(step: _Step) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from posixpath import dirname
 from typing import NamedTuple, Protocol
 
+from gpulint.facts.packages import compiles_at_run_time
 from gpulint.facts.python import import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.module import (
     MAIN,
@@ -58,7 +59,7 @@ class Program:
     module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
     `raising` holds only what certainly runs. `on_cpu` are the frameworks that it certainly tells to use the CPU. `device_defaults` are
     the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules` those
-    modules.
+    modules. `compiling` are the calls and decorators that compile code when the program runs.
     """
 
     path: str
@@ -72,6 +73,7 @@ class Program:
     device_defaults: tuple[DeviceDefault, ...]
     imports: frozenset[str]
     modules: tuple[str, ...]
+    compiling: tuple[tuple[str, Location], ...] = ()
 
     @property
     def asserts_gpu(self) -> bool:
@@ -304,7 +306,17 @@ class _Path:
             device_defaults=tuple(dict.fromkeys(self._device_defaults())),
             imports=frozenset(packages),
             modules=tuple(self._modules),
+            compiling=tuple(dict.fromkeys(self._compiling())),
         )
+
+    def _compiling(self) -> Iterator[tuple[str, Location]]:
+        """The calls on the path that compile code at run time, and the functions on it that a decorator makes such ones."""
+        for module, scope, reach in self._scopes:
+            if reach.gate is Gate.NEVER:
+                continue
+            yield from ((call.name, call.location) for call in scope.calls if call.gate > Gate.NEVER and compiles_at_run_time(call.name))
+            decorators = module.decorators.get(scope.name, ())
+            yield from ((name, scope.location) for name in decorators if compiles_at_run_time(name))
 
     def _fallbacks(self, entry: Location | None) -> tuple[Fallback, ...]:
         """A return ends the program where it started, and is a fallback elsewhere; a library that is told to use the CPU falls nowhere.

@@ -35,7 +35,7 @@ def part_of(stage: Stage, name: PartName, project: Project) -> Part:
 
 
 def _part(stage: Stage, name: PartName, project: Project, depth: int) -> Part:
-    base = _part_of_image(stage.chain()[-1].base, name)
+    base = part_of_image(stage.chain()[-1].base, name)
     found = tuple((installed, _version(parts, name)) for installed, parts in _brought(stage, project) if name in parts.parts)
     if base.is_there or found:
         return Part(True, _common([version for _, version in found] + [base.version] * bool(base.is_there)), found)
@@ -59,7 +59,7 @@ def _version(parts: Brought, name: PartName) -> str | None:
 # --- The base image ---------------------------------------------------------------------------------------------------------------
 
 
-def _part_of_image(image: ImageRef | None, name: PartName) -> Part:
+def part_of_image(image: ImageRef | None, name: PartName) -> Part:
     """What the facts tell of an image's part; nothing of an image that only a private registry has, or that cannot be pulled."""
     if image is None or isinstance(image.name, Unknown) or isinstance(image.tag, Unknown):
         return Part(None)

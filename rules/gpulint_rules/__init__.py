@@ -31,6 +31,7 @@ CATALOGUE = (
     _entry("GPU107", "cpu-only-framework", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU108", "cuda-build-mismatch", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING, NOTE)),
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU112", "nvcc-missing", "image", "Stage | Container", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU116", "library-path-clobbered", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU117", "conflicting-framework-installs", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
