@@ -83,3 +83,13 @@ def speaks_of_gpu(text: str) -> bool:
 def _gpu_names() -> re.Pattern[str]:
     names = "|".join(row["pattern"] for row in table("environment")["gpu_names"])
     return re.compile(rf"(?<![a-z])(?:{names})(?![a-z])")
+
+
+def build_choices(code: str) -> frozenset[str]:
+    """What a piece of a build script is about: `cuda` where it names CUDA code, `architectures` where it names those to compile for."""
+    return frozenset(row["means"] for row in table("environment")["build_choices"] if any(word in code for word in row["words"]))
+
+
+def sets_cuda_build(variable: str) -> bool:
+    """Whether a variable of that name says how CUDA is built, as FORCE_CUDA does."""
+    return any(fullmatch(row["pattern"], variable) for row in table("environment")["build_overrides"])

@@ -28,6 +28,7 @@ CATALOGUE = (
     _entry("GPU103", "devel-image-at-runtime", "image", "Stage", Impact.WASTEFUL, (WARNING,)),
     _entry("GPU104", "minimal-base-for-gpu", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU105", "driver-in-image", "image", "Stage", Impact.FAILS_TO_START, (ERROR, WARNING)),
+    _entry("GPU106", "gpu-probe-at-build", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU107", "cpu-only-framework", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU108", "cuda-build-mismatch", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING, NOTE)),
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
