@@ -46,6 +46,7 @@ class Kind(enum.Enum):
     PYPROJECT = "pyproject file"
     DEVCONTAINER = "dev container"
     TASK = "task definition"
+    ENGINE = "engine configuration"
 
 
 class Unreadable(Exception):
@@ -61,6 +62,7 @@ _NO_KIND = frozenset({"dockerignore", "containerignore", "md", "rst", "pyc", "or
 _BY_NAME = {
     ".devcontainer.json": Kind.DEVCONTAINER,
     "devcontainer.json": Kind.DEVCONTAINER,
+    "daemon.json": Kind.ENGINE,
     "kustomization": Kind.KUSTOMIZATION,
     "kustomization.yaml": Kind.KUSTOMIZATION,
     "kustomization.yml": Kind.KUSTOMIZATION,

@@ -33,6 +33,8 @@ NODES = {
     "Container": Node("gpulint.model.container", "container", "container.location"),
     "Service": Node("gpulint.model.container", "service", "service.location"),
     "Pod": Node("gpulint.model.container", "pod", "pod.location"),
+    "CommandLine": Node("gpulint.model.command", "line", "line.location"),
+    "EngineConfig": Node("gpulint.model.engine_config", "config", "config.location"),
     "EntryPoint": Node("gpulint.project.links", "entry", "entry.containers[0][0].location"),
 }
 USUAL_NODE = {

@@ -71,12 +71,30 @@ class ComposeCall(NamedTuple):
     folder: ScriptPath | None
 
 
+class CommandLine(NamedTuple):
+    """Any command of a script, in the script that it stands in.
+
+    `context` says where that stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it, None outside
+    CI and where the file does not say.
+    """
+
+    command: SimpleCommand
+    script: Script
+    context: str
+    runner: tuple[Value, ...] | None
+
+    @property
+    def location(self) -> Location:
+        return self.command.location
+
+
 class CommandLines(NamedTuple):
-    """What the commands of a script start, build and bring together, each in file order."""
+    """What the commands of a script start, build and bring together, each in file order, and all its commands."""
 
     containers: tuple[Container, ...] = ()
     builds: tuple[ImageBuild, ...] = ()
     compose_calls: tuple[ComposeCall, ...] = ()
+    commands: tuple[CommandLine, ...] = ()
 
 
 def read_commands(
@@ -97,7 +115,8 @@ def read_commands(
             builds += _builds(line)
         else:
             calls += _compose_calls(line)
-    return CommandLines(tuple(containers), tuple(builds), tuple(calls))
+    commands = tuple(CommandLine(command, script, context, runner) for command in script.commands)
+    return CommandLines(tuple(containers), tuple(builds), tuple(calls), commands)
 
 
 # --- Which commands are of the docker family ------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from gpulint.rule import Problem, Severity
 from gpulint.source import Location, Source, Unknown
 
 if TYPE_CHECKING:
+    from gpulint.model.command import CommandLine
     from gpulint.model.container import Container, Pod, Service
+    from gpulint.model.engine_config import EngineConfig
     from gpulint.model.image import ImageRef
     from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
@@ -282,9 +284,25 @@ class Project:
             "Pod": "pods",
             "Service": "services",
             "EntryPoint": "entry_points",
+            "CommandLine": "command_lines",
+            "EngineConfig": "engine_configs",
         }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
+
+    @property
+    def command_lines(self) -> tuple[CommandLine, ...]:
+        """The commands of the scripts, Makefiles and CI files that matter."""
+        return self.started.commands if self.relevance.scripts else ()
+
+    @cached_property
+    def engine_configs(self) -> tuple[EngineConfig, ...]:
+        """The settings of Docker engines that name a GPU."""
+        from gpulint.model.engine_config import read_engine_config
+
+        paths = (path for path in self.tree.paths(Kind.ENGINE) if self.relevance.names_gpu(path))
+        configs = (read_engine_config(syntax) for syntax in map(self.tree.yaml, paths) if syntax is not None)
+        return tuple(config for config in configs if config is not None)
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:

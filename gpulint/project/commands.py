@@ -8,7 +8,7 @@ from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.discover import Kind
-from gpulint.model.command import CommandLines, ComposeCall, ImageBuild, read_commands
+from gpulint.model.command import CommandLine, CommandLines, ComposeCall, ImageBuild, read_commands
 from gpulint.model.script import read_script, with_inner_scripts
 from gpulint.parse.shell import LONGEST_SCRIPT
 from gpulint.project.tree import Tree
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 
 class Started(NamedTuple):
-    """The containers that commands start, the images that they build, and the lists of Compose files that they run together."""
+    """The containers that commands start, the images that they build, the lists of Compose files that they run together, and the commands
+    themselves."""
 
     containers: tuple[Container, ...] = ()
     builds: tuple[ImageBuild, ...] = ()
     together: tuple[tuple[str, ...], ...] = ()
+    commands: tuple[CommandLine, ...] = ()
 
 
 def read_started(tree: Tree, paths: Iterable[str]) -> Started:
@@ -32,7 +34,8 @@ def read_started(tree: Tree, paths: Iterable[str]) -> Started:
     calls = [call for each in lines for call in each.compose_calls]
     together = tuple(dict.fromkeys(filter(None, (_files(call, tree) for call in calls))))
     containers = tuple(container for each in lines for container in each.containers)
-    return Started(containers, tuple(build for each in lines for build in each.builds), together)
+    commands = tuple(command for each in lines for command in each.commands)
+    return Started(containers, tuple(build for each in lines for build in each.builds), together, commands)
 
 
 def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
