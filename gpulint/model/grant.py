@@ -29,7 +29,14 @@ def granted(container: Container) -> int | None:
 
 def asks_for_all(container: Container) -> GpuRequest | None:
     """The request by which the container is given every GPU of the machine."""
-    return next((each for each in _deciding(container) if isinstance(each.count, Text) and each.count.lower() == "all"), None)
+    return next((each for each in _deciding(container) if _is_for_all(each)), None)
+
+
+def _is_for_all(request: GpuRequest) -> bool:
+    """Whether it says all, or as a device of Compose neither a count nor ids."""
+    if request.count is None:
+        return not request.ids and request.kind in (RequestKind.RESERVATION, RequestKind.GPUS)
+    return isinstance(request.count, Text) and request.count.lower() == "all"
 
 
 def _deciding(container: Container) -> Iterator[GpuRequest]:

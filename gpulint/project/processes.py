@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from gpulint.facts import words
 from gpulint.facts.commands import (
     is_sharing_server,
     loader_workers,
+    model_server,
     parallel_processes,
     process_count,
     shares_between_gpus,
@@ -17,6 +19,7 @@ from gpulint.facts.commands import (
 from gpulint.facts.images import brought_packages
 from gpulint.model.grant import granted
 from gpulint.project import Project
+from gpulint.project.container_image import base_of, facts_of
 from gpulint.project.entrypoint import Words, effective_words, script_of
 from gpulint.project.environment import entry_scripts
 from gpulint.source import Location, Text, Unknown, as_written
@@ -51,7 +54,7 @@ def commands_of(container: Container, project: Project) -> Iterator[Words]:
     of this repository."""
     built = project.build_of(container)
     stage = built.stage if built else None
-    words = effective_words(
+    own = effective_words(
         container.dialect,
         container.entrypoint,
         container.arguments,
@@ -59,9 +62,14 @@ def commands_of(container: Container, project: Project) -> Iterator[Words]:
         stage.command if stage else None,
     )
     variables = {str(each.name): each.value for each in container.env if each.value is not None}
-    scripts = ([script_of(words, variables)] if words else []) + list(entry_scripts(container, project))
+    scripts = ([script_of(own, variables)] if own else []) + list(entry_scripts(container, project))
     for script in scripts:
         yield from (command.words for command in script.commands if command.words and "substitution" not in command.block)
+
+
+def words_of_commands(container: Container, project: Project) -> Iterator[list[str]]:
+    """The same as words for a look-up: an unknown one as it is written."""
+    return ([as_written(word) for word in command] for command in commands_of(container, project))
 
 
 def processes_of(command: Words) -> Setting | None:
@@ -90,6 +98,30 @@ def sharing(container: Container, project: Project) -> Sign | None:
         return by_image
     program = project.program_of(container)
     return _of_program(program, project) if program is not None else None
+
+
+def may_use_several(container: Container, project: Project) -> bool:
+    """Whether anything shows that the container's program may use more than one GPU: an option that is not known to say one, a server that
+    takes all it is given, or a word in the code of its program."""
+    facts = facts_of(container, project)
+    takes_all = facts is not None and facts.model_server and not _has_sharing_server(container, project)
+    chosen = container.variable("CUDA_VISIBLE_DEVICES")
+    if takes_all or (chosen is not None and (not isinstance(chosen.value, Text) or "," in chosen.value)):
+        return True
+    for command in words_of_commands(container, project):
+        every = process_count(command)
+        if (every is not None and every.value != "1") or shares_between_gpus(command):
+            return True
+        if model_server(command) and not sharing_server(command):
+            return True
+    program = project.program_of(container)
+    sources = map(project.tree.source, program.modules) if program is not None else iter(())
+    return any(source is not None and word.encode() in source.data for source in sources for word in words("commands", "several_gpus"))
+
+
+def _has_sharing_server(container: Container, project: Project) -> bool:
+    image = base_of(container, project)
+    return image is not None and any(is_sharing_server(name) for name, _ in brought_packages(image.repository, None))
 
 
 def _of_command(command: Words, count: int | None) -> Sign | None:
