@@ -53,6 +53,7 @@ CATALOGUE = (
     _entry("GPU209", "confinement-disabled", "container", "Container", Impact.INSECURE, (NOTE,)),
     _entry("GPU213", "docker-socket-mounted", "container", "Container", Impact.INSECURE, (NOTE,)),
     _entry("GPU214", "legacy-gpu-runtime", "container", "Container", Impact.FAILS_TO_START, (WARNING, NOTE)),
+    _entry("GPU215", "all-gpus-requested", "container", "Container", Impact.WASTEFUL, (WARNING, NOTE)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
