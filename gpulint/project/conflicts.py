@@ -76,7 +76,7 @@ def _replacement(cause: Installed, contents: Contents, stage: Stage, project: Pr
     if not cause.is_certain or cause.stage not in stage.chain() or cause.install.manager not in _PYTHON or _is_constrained(cause):
         return None
     by_name = cause.name == "torch"
-    if not by_name and (cause.is_alone or (cause.name not in TORCH and torch_requirement(cause.name, cause.version) is None)):
+    if not by_name and (cause.is_alone or (cause.name not in TORCH and not _requirement(cause))):
         return None
     before = contents.before(cause)
     there = next((each for each in before if each.name == "torch"), None)
@@ -87,6 +87,13 @@ def _replacement(cause: Installed, contents: Contents, stage: Stage, project: Pr
     if not by_name and _names_torch(cause, contents):
         return None
     return _by_name(cause, there, project) if by_name else _by_need(cause, there, project)
+
+
+def _requirement(cause: Installed) -> str:
+    """What a package asks of torch in its exact version, or in the newest where nothing is said of it; "" where that is not known."""
+    package = cause.package
+    is_newest = cause.version is None and cause.is_settled and package.specifier == "" and not {"@", "/"} & set(package.shown)
+    return torch_requirement(cause.name, cause.version) or "" if cause.version is not None or is_newest else ""
 
 
 def _is_constrained(cause: Installed) -> bool:
@@ -112,8 +119,8 @@ def _by_need(cause: Installed, there: Installed | OfBase, project: Project) -> R
     if cause.name in TORCH:
         needs = _needs_of_companion(cause, version)
     else:
-        specifier = torch_requirement(cause.name, cause.version) or ""
-        needs = "" if fits(version, specifier or ">=0") else f"torch{specifier}"
+        specifier = _requirement(cause)
+        needs = "" if fits(version, specifier) else f"torch{specifier}"
     platform = platform_of(cause.stage, project)
     before = _build(there, project)
     if not needs or not platform:
