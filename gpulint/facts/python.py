@@ -205,6 +205,12 @@ def is_device_file(path: str) -> bool:
     return path.startswith(tuple(words("python", "device_files")))
 
 
+def may_be_newer(message: str, line: str, version: tuple[int, int]) -> bool:
+    """Whether that line, which a Python of that version refuses with that message, may be the syntax of a newer one."""
+    rows = (row for row in table("python")["newer_syntax"] if version < tuple(row["since"]))
+    return any((not row["message"] or re.fullmatch(row["message"], message)) and re.fullmatch(row["line"], line) for row in rows)
+
+
 @cache
 def anchors() -> tuple[bytes, ...]:
     """Words in lower case of which a file must hold one, case apart, to say anything of a GPU."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -69,11 +70,24 @@ class Project:
         for path, message, location in self.tree.problems():
             if templated.get(path):
                 continue
+            newer = self._may_be_newer(message, location)
             if path not in templated:
-                templated[path] = self._looks_templated(path)
-            hint = "; it looks like a template, which is read best when it is rendered" if templated[path] else ""
+                templated[path] = not newer and self._looks_templated(path)
+            hint = "; it looks like a template, which is read best when it is rendered" if templated[path] else newer
             text = f"{message.rstrip('.?')}, so what follows was not checked{hint}"
-            yield Problem(location, text, Severity.NOTE if templated[path] else Severity.WARNING)
+            yield Problem(location, text, Severity.NOTE if hint else Severity.WARNING)
+
+    def _may_be_newer(self, message: str, location: Location) -> str:
+        """What to say of a Python file that a newer Python than this one may read; "" for any other."""
+        source = self.tree.source(location.path)
+        if source is None or self.tree.kind(location.path) is not Kind.PYTHON:
+            return ""
+        from gpulint.facts.python import may_be_newer
+
+        version = sys.version_info[:2]
+        is_newer = may_be_newer(message, source.line(location.line)[:_LONGEST_LINE], version)
+        hint = f"; it may be the syntax of a newer Python than {version[0]}.{version[1]}, which runs gpulint"
+        return hint if is_newer else ""
 
     def _looks_templated(self, path: str) -> bool:
         from gpulint.parse.yaml_problems import looks_templated
@@ -313,6 +327,9 @@ class Project:
     def services(self) -> tuple[Service, ...]:
         """The Compose services of all containers, each once."""
         return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
+
+
+_LONGEST_LINE = 1000  # characters of a line whose syntax is asked after
 
 
 def _has_version(image: ImageRef) -> bool:
