@@ -51,6 +51,11 @@ def words_of(command: SimpleCommand) -> list[str]:
     return [as_written(word) for word in command.words]
 
 
+def is_certain(command: SimpleCommand) -> bool:
+    """Whether a command runs whatever the script meets on its way."""
+    return all(block in ("script", "group") for block in command.block)
+
+
 class _Reader:
     def __init__(self, commands: Commands, fails: Callable[[SimpleCommand], bool], errexit: bool) -> None:
         called = {name for command in commands for name in words_of(command)[:1]}
@@ -187,8 +192,7 @@ class _Reader:
 
 def _ends_script(command: SimpleCommand, behind: Commands) -> bool:
     """Whether the script ends as this command does: by `exec`, or because it is the last."""
-    certain = all(block in ("script", "group") for block in command.block)
-    return certain and (not behind or words_of(command)[:1] == ["exec"])
+    return is_certain(command) and (not behind or words_of(command)[:1] == ["exec"])
 
 
 def _is_run(command: SimpleCommand, called: set[str]) -> bool:

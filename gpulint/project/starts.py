@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpulint.facts.commands import launched, program_index, program_name, search_path
+from gpulint.facts.commands import launched, plain_tool, program_index, program_name, search_path
 from gpulint.model.module import Assertion, Fallback, Gate
 from gpulint.model.python_reader import read_module
 from gpulint.model.script import is_shell, read_script
 from gpulint.parse.python import parse
 from gpulint.parse.shell import SimpleCommand
-from gpulint.project.entry_script import read_checks, words_of
+from gpulint.project.entry_script import is_certain, read_checks, words_of
 from gpulint.project.entrypoint import Words, script_of
 from gpulint.project.places import Files, Places
 from gpulint.project.programs import Modules, Program, read_program
@@ -50,17 +50,18 @@ class ProgramLink(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Start:
     """What a container's words start: the programs of the repository in order, the entry scripts on the way, and what those scripts
-    make of a missing GPU before the last program starts."""
+    make of a missing GPU before the last program starts. `ends_elsewhere` says that a program follows that is none of the repository."""
 
     programs: tuple[ProgramLink, ...]
     scripts: tuple[str, ...]
     assertions: tuple[Assertion, ...]
     fallbacks: tuple[Fallback, ...]
+    ends_elsewhere: bool = False
 
     @property
     def program(self) -> ProgramLink | None:
-        """The program that keeps running: the last one."""
-        return self.programs[-1] if self.programs else None
+        """The program that keeps running: the last one, where it is one of the repository."""
+        return self.programs[-1] if self.programs and not self.ends_elsewhere else None
 
 
 def read_start(
@@ -83,6 +84,7 @@ def read_start(
         tuple(dict.fromkeys(follower.scripts)),
         tuple(follower.assertions),
         tuple(follower.fallbacks),
+        follower.ends_elsewhere,
     )
 
 
@@ -96,6 +98,7 @@ class _Follower:
         self.scripts: list[str] = []
         self.assertions: list[Assertion] = []
         self.fallbacks: list[Fallback] = []
+        self.ends_elsewhere = False
 
     def follow_words(self, words: Words, depth: int) -> None:
         """Follow a command line. A GPU tool that is itself what the container runs fails with it."""
@@ -150,6 +153,7 @@ class _Follower:
             optimized = any(re.fullmatch(r"-[A-Za-z]*O+[A-Za-z]*", word) for word in launcher)
             how = " ".join(filter(None, (name, "-m" if form == "module" else "", target)))
             self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized))
+            self.ends_elsewhere = False
 
     # --- Scripts -------------------------------------------------------------------------------------------------------------
 
@@ -171,7 +175,11 @@ class _Follower:
             if folder is not None:
                 self._places = self._places.within(folder)
             elif words and depth < _DEEPEST and "substitution" not in command.block:
+                known = len(self.programs) + len(self.scripts)
                 self._follow_command(words, depth + 1)
+                followed = len(self.programs) + len(self.scripts) > known
+                if not followed and is_certain(command) and _starts_program(words):
+                    self.ends_elsewhere = True
         self._places = before
 
     def _note_checks(self, commands: Sequence[SimpleCommand], errexit: bool, fails: Callable[[SimpleCommand], bool]) -> None:
@@ -200,9 +208,20 @@ def _search_path(value: Value | None) -> tuple[str, ...]:
 def _entered(command: SimpleCommand) -> Text | None:
     """The folder that a command enters for those behind it, where it certainly does."""
     words = command.words
-    certain = all(block in ("script", "group") for block in command.block)
     is_cd = len(words) == 2 and isinstance(words[0], Text) and words[0] == "cd"
-    return words[1] if certain and is_cd and isinstance(words[1], Text) else None
+    return words[1] if is_certain(command) and is_cd and isinstance(words[1], Text) else None
+
+
+def _starts_program(words: Words) -> bool:
+    """Whether a command starts a program that the script is for: by a launcher, or by `exec` in the place of the shell."""
+    plain = [as_written(word) for word in words]
+    launch = launched(plain)
+    if plain_tool(plain):
+        return False
+    if launch is not None:
+        return _starts_program(words[launch.at :]) if launch.form == "command" else launch.form in ("script", "module", "app")
+    index = program_index(plain)
+    return plain[0] == "exec" and index < len(plain) and isinstance(words[index], Text)
 
 
 def _with_positional(words: Words, positional: Words) -> Words:

@@ -228,6 +228,27 @@ def test_checks_in_the_words_that_a_script_is_given(command: str, count: int) ->
     assert len(start(command).assertions) == count
 
 
+@pytest.mark.parametrize(
+    ("script", "path"),
+    [
+        ("python prepare.py\nexec python fit.py\n", "fit.py"),
+        ("python prepare.py\nexec python /opt/elsewhere/main.py\n", ""),
+        ("python prepare.py\ncd /opt/webui\nexec python -u webui.py\n", ""),
+        ("python prepare.py\nexec vllm serve /model\n", ""),
+        ("python prepare.py\nexec tini -- python -m elsewhere\n", ""),
+        ("python fit.py\necho done\naws s3 cp /out s3://out\npip freeze\nnotify-somebody\n", "fit.py"),
+        ("if [ -n $X ]; then exec vllm serve /model; fi\npython fit.py\n", "fit.py"),
+        ("python fit.py\nif [ -n $X ]; then exec vllm serve /model; fi\n", "fit.py"),
+    ],
+)
+def test_the_program_is_what_the_script_ends_with(script: str, path: str) -> None:
+    files = {"start.sh": f"#!/bin/sh\n{script}", "app/prepare.py": "", "app/fit.py": ""}
+    image = {"/app/start.sh": "start.sh", "/app/prepare.py": "app/prepare.py", "/app/fit.py": "app/fit.py"}
+    found = start("/app/start.sh", files, working_directory="/app", mapped=image.get)
+    assert (found.program.path.rpartition("/")[2] if found.program else "") == path
+    assert found.programs
+
+
 def test_a_script_that_chooses_the_cpu() -> None:
     script = "#!/bin/sh\nif nvidia-smi; then\n  LAYERS=99\nelse\n  LAYERS=0\nfi\nexec server --n-gpu-layers $LAYERS\n"
     (fallback,) = start("sh serve.sh", {"serve.sh": script}).fallbacks
