@@ -31,6 +31,7 @@ CATALOGUE = (
     _entry("GPU106", "gpu-probe-at-build", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU107", "cpu-only-framework", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU108", "cuda-build-mismatch", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING, NOTE)),
+    _entry("GPU109", "unpinned-framework", "image", "Stage", Impact.UNREPRODUCIBLE, (NOTE,)),
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU112", "nvcc-missing", "image", "Stage | Container", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
