@@ -64,12 +64,14 @@ class RequestState(enum.Enum):
 class RequestFault(NamedTuple):
     """Why a request comes to nothing, as a clause for a message, and the place of what is wrong.
 
-    `misplaced` where the setting is well formed and stands in the wrong place.
+    `misplaced` where the setting is well formed and stands in the wrong place. `remedy` is the value to write in its place, before any
+    quoting, where it is plain which one is meant.
     """
 
     reason: str
     location: Location
     misplaced: bool = False
+    remedy: str = ""
 
 
 @dataclass(frozen=True, eq=False)

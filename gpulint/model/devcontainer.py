@@ -37,7 +37,8 @@ def read_devcontainer(syntax: YamlSyntax) -> Container | None:
     if entry is None:
         return None
     image = _value(root.scalar("image"))
-    options = RunOptions(_run_options(root))
+    given, stray = _run_options(root)
+    options = RunOptions(given)
     env = (*_variables(root.mapping("containerEnv")), *_variables(root.mapping("remoteEnv")), *options.env)
     privileged = root.scalar("privileged")
     return Container(
@@ -47,7 +48,7 @@ def read_devcontainer(syntax: YamlSyntax) -> Container | None:
         image=parse_image(image) if image is not None else None,
         build=_build(root) if image is None else None,
         env=env,
-        requests=(*_host_requests(root), *options.requests, *variable_requests(env[: len(env) - len(options.env)])),
+        requests=(*_host_requests(root), *options.requests, *_lost_flag(stray), *variable_requests(env[: len(env) - len(options.env)])),
         privileged=privileged if isinstance(privileged, Scalar) and compose_boolean(privileged) else options.privileged,
         devices=options.devices,
         mounts=(*_mounts(root), *options.mounts),
@@ -85,15 +86,24 @@ def _variables(mapping: Mapping) -> Iterator[EnvVar]:
             yield EnvVar(key, _value(value))
 
 
-def _run_options(root: Mapping) -> list[Option]:
-    """The options in `runArgs`, whose elements reach docker as they are: no shell cuts them or takes quotes away."""
+def _run_options(root: Mapping) -> tuple[list[Option], Value | None]:
+    """The options in `runArgs`, whose elements reach docker as they are: no shell cuts them or takes quotes away. And the first element
+    that is none, which docker takes for the image."""
     words = [word for item in root.sequence("runArgs") if isinstance(item, (Scalar, Unknown)) and (word := _value(item)) is not None]
     reader = OptionReader(words, [word.location for word in words], 0, flags("docker", "run"))
     try:
         reader.read()
     except UnknownFlagError as unknown:
-        return [*reader.options, unknown.option]
-    return reader.options
+        return [*reader.options, unknown.option], None
+    return reader.options, reader.word
+
+
+def _lost_flag(stray: Value | None) -> Iterator[GpuRequest]:
+    """The request that an element was meant for which is the value of a flag and has none before it."""
+    if isinstance(stray, Text) and (stray == "all" or stray.startswith("device=")):
+        reason = f"no flag stands before `{stray}`, which docker takes for the name of the image"
+        fault = RequestFault(reason, stray.location, misplaced=True, remedy=str(stray))
+        yield GpuRequest(RequestKind.GPUS, RequestState.BROKEN, stray.location, faults=(fault,))
 
 
 def _mounts(root: Mapping) -> Iterator[Mount]:
@@ -118,7 +128,7 @@ def _host_requests(root: Mapping) -> Iterator[GpuRequest]:
 
 
 def _no_key(entry: Entry) -> GpuRequest:
-    fault = RequestFault("`gpus` is no key of devcontainer.json, and is ignored", entry.key.location)
+    fault = RequestFault("`gpus` is no key of devcontainer.json, and is ignored", entry.key.location, misplaced=True)
     return GpuRequest(RequestKind.PRODUCT, RequestState.BROKEN, entry.key.location, resource=entry.key, faults=(fault,))
 
 

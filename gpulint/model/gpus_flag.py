@@ -19,10 +19,15 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _QUOTED_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|\Z)')
 _PLAIN_FIELD = re.compile(r'[^",]*(?=,|\Z)')
 _ONE_DEVICE = re.compile(r'"?device=')
+_ANOTHER_FLAG = re.compile(r"\s--?[A-Za-z]")
 
 
 class _RefusedError(Exception):
     """The tool refuses the value: why, as a clause for a message."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 class _Field(NamedTuple):
@@ -40,22 +45,27 @@ def gpus_request(value: Value | None, location: Location, ids_alone: bool = Fals
     written is BROKEN, and its faults say why.
     """
     if value is None:
-        return _broken("`--gpus` has no value", location)
+        return _broken(RequestFault("`--gpus` has no value", location, remedy="all"), location)
     if not isinstance(value, Text):
         return _unknown_request(value, location)
+    if _ANOTHER_FLAG.search(value):
+        return _broken(RequestFault(f"the value is all of `{value}`, which stands in one word", location, misplaced=True), location)
     try:
         return _ids_request(value, location) if ids_alone else _record_request(value, location)
     except _RefusedError as refused:
-        return _broken(str(refused), location, value.location)
+        return _broken(RequestFault(str(refused), value.location, remedy=refused.remedy), location)
 
 
 def unknown_flag_request(name: str, location: Location) -> GpuRequest:
     """The request of a flag that no tool knows and that was meant as `--gpus`."""
-    return _broken(f"there is no flag `{name}`", location)
+    if " " in name:
+        return _broken(
+            RequestFault(f"`{name}` is one word, and so the name of a flag that does not exist", location, misplaced=True), location
+        )
+    return _broken(RequestFault(f"there is no flag `{name}`", location, remedy="all"), location)
 
 
-def _broken(reason: str, location: Location, place: Location | None = None) -> GpuRequest:
-    fault = RequestFault(reason, place or location)
+def _broken(fault: RequestFault, location: Location) -> GpuRequest:
     return GpuRequest(RequestKind.GPUS, RequestState.BROKEN, location, faults=(fault,))
 
 
@@ -72,21 +82,21 @@ def _ids_request(value: Text, location: Location) -> GpuRequest:
     ids = _csv_fields(value)
     wrong = next((each for each in ids if not each or "=" in each), None)
     if wrong is not None:
-        raise _RefusedError(f"`{wrong}` is neither `all` nor the name of a device")
+        raise _RefusedError(f"`{wrong}` is neither `all` nor the name of a device", value.replace("device=", "").replace('"', ""))
     if ids[-1] == "all":
         return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, count=ids[-1])
     return GpuRequest(RequestKind.GPUS, RequestState.ASKED, location, ids=tuple(ids))
 
 
 def _record_request(value: Text, location: Location) -> GpuRequest:
-    fields = _fields(_csv_fields(value))
+    fields = _fields(_csv_fields(value), value)
     last = {field.key: field.value for field in fields}
     count = _count(last["count"]) if "count" in last else None
     ids = tuple(_split(last["device"])) if "device" in last else ()
     if ids == ("all",):
         count, ids = ids[0], ()
     driver = last.get("driver")
-    faults = tuple(RequestFault(reason, value.location) for reason in _misread(fields, count, ids))
+    faults = tuple(RequestFault(reason, value.location, remedy=_regrouped(value)) for reason in _misread(fields, count, ids))
     return GpuRequest(
         RequestKind.GPUS,
         RequestState.BROKEN if faults else _state(count, ids),
@@ -100,8 +110,8 @@ def _record_request(value: Text, location: Location) -> GpuRequest:
     )
 
 
-def _fields(texts: Sequence[Text]) -> list[_Field]:
-    """The fields as docker takes them, each key once; a bare field counts as its own key and is a count."""
+def _fields(texts: Sequence[Text], whole: str) -> list[_Field]:
+    """The fields as docker takes them, each key once; a bare field counts as its own key and is a count. `whole` is the record."""
     seen: set[str] = set()
     fields: list[_Field] = []
     for text in texts:
@@ -113,18 +123,21 @@ def _fields(texts: Sequence[Text]) -> list[_Field]:
             raise _RefusedError(f"`{key}` is no key of the flag")
         field = _Field(key, text.cut(len(key) + 1, len(text)), False) if equals else _Field("count", text, True)
         if field.key == "count":
-            _check_count(field, fields)
+            _check_count(field, fields, _regrouped(whole))
         fields.append(field)
     return fields
 
 
-def _check_count(field: _Field, before: Sequence[_Field]) -> None:
+def _check_count(field: _Field, before: Sequence[_Field], remedy: str) -> None:
     """Refuse what is no count. Behind a list whose quotes the shell has taken, its next part stands as a count."""
     if field.value == "all" or _INTEGER.fullmatch(field.value):
         return
+    if not field.value:
+        raise _RefusedError("a field of the value is empty")
     if field.bare and before and before[-1].key in ("capabilities", "device", "options"):
         key = before[-1].key
-        raise _RefusedError(f"the comma ends `{key}={before[-1].value}`, and `{field.value}` is neither `all` nor a whole number")
+        reason = f"the comma ends `{key}={before[-1].value}`, and `{field.value}` is neither `all` nor a whole number"
+        raise _RefusedError(reason, remedy)
     raise _RefusedError(f"`{field.value}` is neither `all` nor a whole number")
 
 
@@ -140,6 +153,8 @@ def _state(count: Text | None, ids: tuple[Text, ...]) -> RequestState:
 def _misread(fields: Sequence[_Field], count: Text | None, ids: tuple[Text, ...]) -> list[str]:
     """What docker takes otherwise than it is written, or its engine refuses."""
     bare = [field.value for field in fields if field.bare]
+    if ids and count is not None and count.strip("+0") != "" and fields[0].key == "count":
+        return [f"`{count}` is a count and `device={','.join(ids)}` names devices, and a request has either"]
     if ids and count is not None and count.strip("+0") != "":
         return [f"the comma ends `device={','.join(ids)}`, `{count}` becomes a count, and a request has either devices or a count"]
     if ids and not all(ids):
@@ -147,6 +162,22 @@ def _misread(fields: Sequence[_Field], count: Text | None, ids: tuple[Text, ...]
     if len(bare) > 1:
         return [f"`{','.join(bare)}` names no devices: bare numbers are counts, and the last one, {bare[-1]}, counts"]
     return []
+
+
+def _regrouped(value: str) -> str:
+    """The record with quotes around each list that has lost them; numbers alone are taken for devices. "" where it names no device."""
+    groups: list[str] = []
+    for part in value.split(","):
+        if groups and "=" in groups[-1] and "=" not in part:
+            groups[-1] += f",{part}"
+        else:
+            groups.append(part)
+    if len(groups) > 1 and all(map(_INTEGER.fullmatch, groups)):
+        groups = [f"device={value}"]
+    if '"' in value or "=," in f"{value}," or value.endswith(","):
+        return ""
+    quoted = ",".join(f'"{group}"' if "," in group else group for group in groups)
+    return quoted if quoted != value else ""
 
 
 def _split(value: Text) -> list[Text]:
@@ -165,7 +196,8 @@ def _csv_fields(value: Text) -> list[Text]:
         quoted = value[at : at + 1] == '"'
         match = (_QUOTED_FIELD if quoted else _PLAIN_FIELD).match(value, at)
         if match is None:
-            raise _RefusedError(f"a double quote of `{value}` stands inside a field, where CSV takes quotes around a whole field alone")
+            reason = f"a double quote of `{value}` stands inside a field, where CSV takes quotes around a whole field alone"
+            raise _RefusedError(reason, value.strip("'") if value[:1] == value[-1:] == "'" else "")
         field = value.cut(*match.span(1 if quoted else 0))
         fields.append(Text(field.replace('""', '"'), field.location, ()) if '""' in field else field)
         at = match.end() + 1

@@ -99,6 +99,25 @@ def test_a_broken_request_says_why(text: str, reason: str) -> None:
     assert [fault.reason for fault in found.faults] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        ("device=0,1", '"device=0,1"'),
+        ("1,2", '"device=1,2"'),
+        ("all,capabilities=compute,utility", 'all,"capabilities=compute,utility"'),
+        ("device=0,1,capabilities=utility", '"device=0,1",capabilities=utility'),
+        ("'\"device=0,1\"'", '"device=0,1"'),
+        ("all,device=0", ""),
+        ("device=", ""),
+        ("true", ""),
+    ],
+)
+def test_a_broken_request_says_what_to_write_where_that_is_plain(value: str, remedy: str) -> None:
+    quoted = "'" + value.replace("'", "'\\''") + "'"
+    (fault,) = request(f"docker run --gpus {quoted} img").faults
+    assert fault.remedy == remedy
+
+
 def test_podman_takes_devices_and_no_counts() -> None:
     zero = request("podman run --gpus 0,1 img")
     assert (zero.state, zero.count, all_shown(zero.ids)) == (RequestState.ASKED, None, ["0", "1"])
