@@ -11,6 +11,7 @@ from posixpath import dirname, relpath
 from posixpath import join as join_paths
 
 from gpulint.facts.docker_cli import flags
+from gpulint.facts.images import gpu_word
 from gpulint.model.container import Build, Container, Dialect, GpuRequest, Mount, RequestFault, RequestKind, RequestState
 from gpulint.model.image import parse_image
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
@@ -48,7 +49,12 @@ def read_devcontainer(syntax: YamlSyntax) -> Container | None:
         image=parse_image(image) if image is not None else None,
         build=_build(root) if image is None else None,
         env=env,
-        requests=(*_host_requests(root), *options.requests, *_lost_flag(stray), *variable_requests(env[: len(env) - len(options.env)])),
+        requests=(
+            *_host_requests(root),
+            *options.requests,
+            *_lost_flag(stray, root),
+            *variable_requests(env[: len(env) - len(options.env)]),
+        ),
         privileged=privileged if isinstance(privileged, Scalar) and compose_boolean(privileged) else options.privileged,
         devices=options.devices,
         mounts=(*_mounts(root), *options.mounts),
@@ -98,9 +104,12 @@ def _run_options(root: Mapping) -> tuple[list[Option], Value | None]:
     return reader.options, reader.word
 
 
-def _lost_flag(stray: Value | None) -> Iterator[GpuRequest]:
-    """The request that an element was meant for which is the value of a flag and has none before it."""
-    if isinstance(stray, Text) and (stray == "all" or stray.startswith("device=")):
+def _lost_flag(stray: Value | None, root: Mapping) -> Iterator[GpuRequest]:
+    """The request that an element was meant for which is the value of a flag and has none before it, where the file itself speaks of a
+    GPU."""
+    names = (root.scalar("image"), root.scalar("name"), root.scalar("build", "dockerfile"))
+    speaks_of_gpu = any(isinstance(name, Text) and gpu_word(name) for name in names)
+    if isinstance(stray, Text) and speaks_of_gpu and (stray == "all" or stray.startswith("device=")):
         reason = f"no flag stands before `{stray}`, which docker takes for the name of the image"
         fault = RequestFault(reason, stray.location, misplaced=True, remedy=str(stray))
         yield GpuRequest(RequestKind.GPUS, RequestState.BROKEN, stray.location, faults=(fault,))

@@ -49,7 +49,7 @@ def gpus_request(value: Value | None, location: Location, ids_alone: bool = Fals
     if not isinstance(value, Text):
         return _unknown_request(value, location)
     if _ANOTHER_FLAG.search(value):
-        return _broken(RequestFault(f"the value is all of `{value}`, which stands in one word", location, misplaced=True), location)
+        return _broken(RequestFault(f"`{value}` stands in one word, and is the value as a whole", location, misplaced=True), location)
     try:
         return _ids_request(value, location) if ids_alone else _record_request(value, location)
     except _RefusedError as refused:
