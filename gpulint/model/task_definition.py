@@ -5,6 +5,7 @@ Source: the API references of ECS (RegisterTaskDefinition) and Batch (RegisterJo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from gpulint.parse.boolean import compose_boolean
 from gpulint.parse.nodes import EMPTY_SEQUENCE, Mapping, Scalar, Sequence
 from gpulint.parse.yaml import YamlSyntax
 from gpulint.source import Location, Text, Unknown, Value
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 class _Site(NamedTuple):
@@ -116,7 +119,8 @@ def _requests(items: Sequence, serverless: Location | None) -> Iterator[GpuReque
 
 
 def _faults(amount: Value | None, serverless: Location | None) -> Iterator[RequestFault]:
-    if isinstance(amount, Scalar) and amount.plain:
-        yield RequestFault(f'the value {amount} is a number where the API takes a string: "{amount}"', amount.location)
+    if isinstance(amount, Scalar) and amount.plain and _NUMBER.fullmatch(amount):
+        remedy = str(amount) if amount.isdigit() else ""
+        yield RequestFault(f'the value {amount} is a number where the API takes a string: "{amount}"', amount.location, remedy=remedy)
     if serverless is not None:
         yield RequestFault("Fargate, which it asks for, has no GPUs", serverless, misplaced=True)
