@@ -57,5 +57,9 @@ CATALOGUE = (
     _entry("GPU215", "all-gpus-requested", "container", "Container", Impact.WASTEFUL, (WARNING, NOTE)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU501", "malformed-gpus-flag", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU504", "malformed-devcontainer-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU505", "nvidia-default-runtime", "command", "EngineConfig", Impact.INSECURE, (NOTE,)),
+    _entry("GPU508", "malformed-ecs-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
 )
