@@ -53,8 +53,9 @@ def driver_installer(command: Sequence[str]) -> DriverPart | None:
     name, options = command[0].rpartition("/")[2], command[1:]
     for row in table("driver_packages")["installers"]:
         if fullmatch(row["pattern"], name):
-            spares = _has(options, row["unless_option"]) and not _has(options, row.get("even_with"))
-            return None if spares else _part(row, name)
+            spares = _has(options, row.get("unless_option")) and not _has(options, row.get("even_with"))
+            is_asked = "only_with" not in row or _has(options, row["only_with"])
+            return _part(row, name) if is_asked and not spares else None
     return None
 
 

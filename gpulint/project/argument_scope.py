@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from gpulint.facts.environment import image_may_set, in_every_stage, speaks_of_gpu
@@ -13,7 +13,7 @@ from gpulint.parse.dockerfile import Instruction
 from gpulint.project import Project
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
-_USE = re.compile(r"(?<!\\)\$(?:(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)(?P<operator>:?[-=?+]|[^}])?[^}]*\})")
+_USE = re.compile(r"(?<!\\)\$(?:(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)(?P<operator>:?[-=?+]|[^}])?[^}]{0,200}\})")
 _OWN_FALLBACK = ("-", ":-", "=", ":=")
 _SETS_ANYTHING = ("source", ".", "eval")
 _DOCKERFILE_USES = ("ENV", "COPY", "ADD", "WORKDIR", "ARG")
@@ -31,17 +31,15 @@ def lost_arguments(stage: Stage, project: Project) -> Iterator[LostArgument]:
     """The first use of each such argument in a part of the stage that speaks of GPU software."""
     dockerfile = project.dockerfile(stage.path)
     outside = {str(each.name): each.name.location for each in dockerfile.arguments} if dockerfile else {}
-    candidates = {name for name in outside if not in_every_stage(name) and not _may_be_set(stage.chain()[-1].base, name)}
-    if not candidates:
+    lost = {name for name in outside if not in_every_stage(name) and not _may_be_set(stage.chain()[-1].base, name)} - _inherited(stage)
+    if not lost:
         return
-    declared = _inherited(stage)
     runs = {id(run.instruction): run for run in stage.runs}
     for instruction in stage.instructions:
-        for name, location in _uses(instruction, runs.get(id(instruction))):
-            if name in candidates - declared:
-                declared.add(name)
-                yield LostArgument(name, location, outside[name])
-        declared.update(str(name) for name, _ in instruction.pairs if instruction.name in ("ARG", "ENV"))
+        for name, location in _uses(instruction, runs.get(id(instruction)), lost):
+            lost.discard(name)
+            yield LostArgument(name, location, outside[name])
+        lost.difference_update(str(name) for name, _ in instruction.pairs if instruction.name in ("ARG", "ENV"))
 
 
 def _may_be_set(base: ImageRef | None, name: str) -> bool:
@@ -58,16 +56,16 @@ def _inherited(stage: Stage) -> set[str]:
     return {str(each.name) for each in (*parent.arguments, *parent.env)} if parent is not None else set()
 
 
-def _uses(instruction: Instruction, run: Run | None) -> Iterator[tuple[str, Location]]:
-    """The variables that a GPU part of an instruction uses without a fallback of their own, and where."""
+def _uses(instruction: Instruction, run: Run | None, lost: Set[str]) -> Iterator[tuple[str, Location]]:
+    """Which of these variables a GPU part of an instruction uses without a fallback of its own, and where."""
     if run is not None:
-        yield from _uses_of_run(run)
+        yield from _uses_of_run(run, lost)
     elif instruction.name in _DOCKERFILE_USES:
         for word in instruction.words:
-            yield from ((name, word.location) for name in _names(word) if speaks_of_gpu(word))
+            yield from ((name, word.location) for name in _names(word) if name in lost and speaks_of_gpu(word))
 
 
-def _uses_of_run(run: Run) -> Iterator[tuple[str, Location]]:
+def _uses_of_run(run: Run, lost: Set[str]) -> Iterator[tuple[str, Location]]:
     """Those of a RUN's commands; none where a script that is read in may set any variable."""
     commands = run.script.commands
     if any(command.name in _SETS_ANYTHING for command in commands):
@@ -79,7 +77,7 @@ def _uses_of_run(run: Run) -> Iterator[tuple[str, Location]]:
         is_gpu_part = any(speaks_of_gpu(as_written(value)) for value, _ in values)
         for value, location in values:
             for name in _names(value) if isinstance(value, Unknown) else ():
-                if (is_gpu_part or speaks_of_gpu(name)) and not _sets(text, name):
+                if name in lost and (is_gpu_part or speaks_of_gpu(name)) and not _sets(text, name):
                     yield name, location
 
 
@@ -92,4 +90,4 @@ def _names(value: Value) -> Iterator[str]:
 
 def _sets(text: str, name: str) -> bool:
     """Whether a script sets a variable itself: by an assignment, a loop, or what it reads."""
-    return re.search(rf"(?:^|[\s;&|(]){name}=|\bfor\s+{name}\b|\bread\b[^;\n]*\b{name}\b", text) is not None
+    return re.search(rf"(?:^|[\s;&|(]){name}=|\bfor\s+{name}\b|\bread\b[^;\n]{{0,200}}\b{name}\b", text) is not None

@@ -112,6 +112,7 @@ def test_files_that_do_not(path: str) -> None:
     [
         "/tmp/NVIDIA-Linux-x86_64-535.161.07.run -s --no-kernel-module",
         "./nvidia-installer --silent",
+        "ubuntu-drivers autoinstall",
         "cuda_12.4.1_550.54.15_linux.run --silent",
         "cuda_12.4.1_550.54.15_linux.run --silent --toolkit --driver",
     ],
@@ -128,6 +129,7 @@ def test_installers_that_bring_the_driver(command: str) -> None:
         "cuda_9.0.176_384.81_linux-run -silent -toolkit",
         "cuda_7.5.18_linux.run -silent -extract=/tmp/parts",
         "NVIDIA-Linux-x86_64-535.161.07.run --extract-only",
+        "ubuntu-drivers devices",
         "app.run",
         "",
     ],

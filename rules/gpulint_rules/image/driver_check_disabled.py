@@ -38,7 +38,7 @@ def _problem(change: CheckChange | None) -> Iterator[Problem]:
         message = f"{shown} drops the driver branches that {image} itself admits, so that hosts which can run it refuse to"
         instead = "remove it: the value of the image fits its CUDA"
     else:
-        message = f"{shown} starts {image} on drivers that its CUDA does not run on, and the program then fails or uses the CPU"
+        message = f"{shown} lets {image} start on any driver; where its CUDA does not run on that, the program fails or uses the CPU"
         instead = "remove it, and take an image for the CUDA that the hosts' driver has"
     yield Problem(name.location, message, Severity.WARNING, help=instead)
 

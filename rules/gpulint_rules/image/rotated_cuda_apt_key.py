@@ -14,9 +14,11 @@ from gpulint.source import Unknown, known
 CURE = "install cuda-keyring first, or remove /etc/apt/sources.list.d/cuda.list and nvidia-ml.list, or take a newer base"
 
 
-def check(stage: Stage, _project: Project) -> Iterator[Problem]:
+def check(stage: Stage, project: Project) -> Iterator[Problem]:
     """An error where the build fetches the revoked key, a warning at the first update of apt's lists on a base that still trusts it."""
-    base = stage.chain()[-1].base
+    dockerfile, base = project.dockerfile(stage.path), stage.chain()[-1].base
+    if dockerfile is None or any(other.parent is stage for other in dockerfile.stages):
+        return  # the stages that build on this one take its steps with their own
     if base is None or (not isinstance(base.tag, Unknown) and base.is_missing):
         return
     steps = tuple(build_steps(stage.chain()))
