@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 IGNORE_ANCHOR = b"gpulint"
 """What every file with an ignore holds."""
 
+LONGEST_SENTENCE = 1000
+"""How much of a message, a help or a remark is kept: a value that it quotes may be as long as its file, and stand in each of a thousand."""
+
 SYNTAX_ERROR, UNREADABLE_FILE, RULE_CRASHED, UNUSED_IGNORE = "GPU001", "GPU002", "GPU003", "GPU004"
 
 
@@ -79,7 +82,7 @@ def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Fin
     by_id = {entry.id: entry for entry in entries}
     if SYNTAX_ERROR in by_id:
         for problem in project.syntax_problems():
-            yield Finding(SYNTAX_ERROR, by_id[SYNTAX_ERROR].name, problem)
+            yield Finding(SYNTAX_ERROR, by_id[SYNTAX_ERROR].name, _shortened(problem))
     if UNREADABLE_FILE in by_id:
         for path, reason in sorted(project.tree.unreadable.items()):
             place = Location(path, 1, 1, 1, 1)
@@ -92,11 +95,12 @@ def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Fin
 
 def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
     for entry in entries:
-        if not entry.module or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
+        if not entry.module or waits(entry, project.machines) or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
             continue
         for kind in entry.node.split(" | "):
-            for node in project.nodes(kind):
-                yield from _guarded(entry, node, project)
+            if kind != "Stage" or project.relevance.build_holds(entry.anchors):
+                for node in project.nodes(kind):
+                    yield from _guarded(entry, node, project)
 
 
 def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
@@ -109,7 +113,17 @@ def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
         yield _crash(entry, node, error)
         return
     for problem in problems:
-        yield Finding(entry.id, entry.name, problem)
+        yield Finding(entry.id, entry.name, _shortened(problem))
+
+
+def _shortened(problem: Problem) -> Problem:
+    """The problem with sentences that a person can read."""
+    related = tuple(each._replace(message=_cut(each.message)) for each in problem.related)
+    return problem._replace(message=_cut(problem.message), help=_cut(problem.help), related=related)
+
+
+def _cut(sentence: str) -> str:
+    return sentence if len(sentence) <= LONGEST_SENTENCE else f"{sentence[:LONGEST_SENTENCE]}..."
 
 
 def _crash(entry: Entry, node: object, error: Exception) -> Finding:
@@ -144,7 +158,7 @@ def _ignored(
         return marked
     heard = {entry.id for entry in entries if _is_heard(entry, project)} if selection.whole else set()
     idle = (ignore for ignore in ignores if ignore.trouble or (ignore.location not in used and _could_match(ignore, heard)))
-    reported = (Finding(unused.id, unused.name, problem) for problem in dict.fromkeys(map(_idle_problem, idle)))
+    reported = (Finding(unused.id, unused.name, _shortened(problem)) for problem in dict.fromkeys(map(_idle_problem, idle)))
     return marked + [finding for finding in reported if selection.reports(finding)]
 
 

@@ -9,6 +9,7 @@ Usage: python tools/catalogue.py [--check]     (--check writes nothing, and name
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -50,11 +51,13 @@ _FOLDER = __file__.rpartition("/")[0]
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], *machines: str) -> Entry:
+def _entry(
+    rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], **further: tuple[str, ...]
+) -> Entry:
     """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
     stem = name.replace("-", "_")
     module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
-    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", machines)
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", **further)
 
 
 CATALOGUE = (
@@ -78,6 +81,7 @@ class Listed(NamedTuple):
     impact: Impact
     severities: tuple[Severity, ...]
     machines: tuple[str, ...]
+    anchors: tuple[str, ...]
     summary: str
 
     @property
@@ -85,13 +89,17 @@ class Listed(NamedTuple):
         """The rule's line in the catalogue."""
         severities = ", ".join(severity.name for severity in self.severities) + "," * (len(self.severities) == 1)
         words = ", ".join(f'"{word}"' for word in (self.id, self.name, self.folder, self.node))
-        machines = "".join(f', "{fact}"' for fact in self.machines)
-        return f"    _entry({words}, Impact.{self.impact.name}, ({severities}){machines}),\n"
+        further = "".join(f", {name}={_tuple(words)}" for name, words in (("machines", self.machines), ("anchors", self.anchors)) if words)
+        return f"    _entry({words}, Impact.{self.impact.name}, ({severities}){further}),\n"
 
     @property
     def row(self) -> str:
         """The rule's line in the index."""
         return f"| [{self.id}](gpulint_rules/{self.folder}/{self.name.replace('-', '_')}.md) | {self.name} | {self.summary} |\n"
+
+
+def _tuple(words: tuple[str, ...]) -> str:
+    return "(" + ", ".join(f'"{word}"' for word in words) + ("," if len(words) == 1 else "") + ")"
 
 
 def read_rule(path: Path) -> Listed:
@@ -102,14 +110,14 @@ def read_rule(path: Path) -> Listed:
         raise SystemExit(f"{path}: the first line must be `# {path.stem.replace('_', '-')} (GPU123)`, with the rule's id")
     told = severities_on(page)
     if folder == "engine":
-        return Listed(title["id"], title["name"], folder, "File", Impact.UNREAD, told, (), page.summary)
+        return Listed(title["id"], title["name"], folder, "File", Impact.UNREAD, told, (), (), page.summary)
     rule: Rule[object] = import_module(f"{PACK.name}.{folder}.{path.stem}").RULE
     if (rule.id, rule.name) != (title["id"], title["name"]):
         raise SystemExit(f"{path}: the page is of {title['id']} {title['name']}, the module beside it of {rule.id} {rule.name}")
     if told != tuple(sorted(rule.severities, reverse=True)):
         labels = ", ".join(severity.label for severity in rule.severities)
         raise SystemExit(f"{path}: the page must tell, in a list, which case gets which severity of: {labels}")
-    return Listed(rule.id, rule.name, folder, rule.node_names, rule.impact, rule.severities, rule.machines, page.summary)
+    return Listed(rule.id, rule.name, folder, rule.node_names, rule.impact, rule.severities, rule.machines, rule.anchors, page.summary)
 
 
 def severities_on(page: Page) -> tuple[Severity, ...]:
@@ -128,8 +136,10 @@ def listed() -> list[Listed]:
 
 
 def catalogue(rules: list[Listed]) -> str:
-    """The text of gpulint_rules/__init__.py."""
-    return _CATALOGUE + "".join(rule.entry for rule in rules) + ")\n"
+    """The text of gpulint_rules/__init__.py, formatted as all code here is."""
+    text = _CATALOGUE + "".join(rule.entry for rule in rules) + ")\n"
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PACK / "__init__.py"), "-"]
+    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def index(rules: list[Listed]) -> str:

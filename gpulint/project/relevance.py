@@ -6,6 +6,7 @@ of this repository that uses one. So the files that name a GPU are told first, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from posixpath import dirname
 
@@ -20,6 +21,7 @@ def anchors(key: str) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in sorted(words("anchors", key)))
 
 
+_OF_BUILDS = (Kind.DOCKERFILE, Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, Kind.MAKEFILE)
 _PIPELINES = (Kind.GITHUB, Kind.GITLAB)
 _SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, *_PIPELINES)
 
@@ -53,6 +55,17 @@ class Relevance:
         """The Dockerfiles that name a GPU, or that may install from a file which does. The others are read when something that matters
         runs their image."""
         return tuple(path for path in self._tree.paths(Kind.DOCKERFILE) if self.names_gpu(path) or self._installs_for_gpu(path))
+
+    def build_holds(self, words: Sequence[str]) -> bool:
+        """Whether what images are built from holds one of these words; true for no words."""
+        return self._everything or not words or any(word.encode() in self._build_text for word in words)
+
+    @cached_property
+    def _build_text(self) -> bytes:
+        """All that a build may read, in lower case: Dockerfiles, files of packages, scripts, and programs that install."""
+        installing = (path for path in self._tree.paths(Kind.PYTHON) if path.endswith("setup.py"))
+        paths = (*self._tree.paths(*_OF_BUILDS), *installing)
+        return b"\n".join(source.lowered for source in map(self._tree.source, paths) if source is not None)
 
     def _installs_for_gpu(self, path: str) -> bool:
         return self._has_gpu_packages and self._holds(path, anchors("installs"))

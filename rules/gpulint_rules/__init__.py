@@ -11,11 +11,13 @@ _FOLDER = __file__.rpartition("/")[0]
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
-def _entry(rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], *machines: str) -> Entry:
+def _entry(
+    rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], **further: tuple[str, ...]
+) -> Entry:
     """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
     stem = name.replace("-", "_")
     module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
-    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", machines)
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", **further)
 
 
 CATALOGUE = (
@@ -41,8 +43,16 @@ CATALOGUE = (
     _entry("GPU118", "desktop-wheel-on-jetson", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU119", "driver-check-disabled", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU120", "arg-scope-lost", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
-    _entry("GPU122", "cuda-newer-than-driver", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE), "driver"),
-    _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), "gpus"),
+    _entry(
+        "GPU122",
+        "cuda-newer-than-driver",
+        "image",
+        "Container | Stage",
+        Impact.FAILS_TO_START,
+        (ERROR, WARNING, NOTE),
+        machines=("driver",),
+    ),
+    _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), machines=("gpus",)),
     _entry("GPU124", "glibc-too-old", "image", "Stage", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU126", "visible-devices-baked-in", "image", "Stage", Impact.WRONG_GPU, (WARNING, NOTE)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
