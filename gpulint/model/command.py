@@ -14,6 +14,7 @@ from gpulint.facts.commands import program_index
 from gpulint.facts.docker_cli import Program, appends_words, flags, names_image, program, sub_command
 from gpulint.model.container import Command, Container, Dialect
 from gpulint.model.image import parse_image
+from gpulint.model.late_options import ASKING, late_options, late_requests
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import runtime_request
 from gpulint.model.run_options import RunOptions, environment_variable
@@ -25,7 +26,7 @@ from gpulint.source import Location, Text, Unknown, Value
 
 @dataclass(frozen=True, eq=False)
 class RunCommand(Command):
-    """A `docker run` with its options as they are written, in their order.
+    """A `docker run` with its options as they are written, in their order, and those `late` ones behind the image.
 
     `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say. `place` is where it runs.
     """
@@ -33,6 +34,7 @@ class RunCommand(Command):
     options: tuple[Option, ...] = ()
     runner: tuple[Value, ...] | None = None
     place: Place = ANYWHERE
+    late: tuple[Option, ...] = ()
 
 
 class ImageBuild(NamedTuple):
@@ -224,16 +226,21 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> 
     if run is None or any(option.name == "help" for option in run.options.options):
         return
     runtime = runtime_request(Text(line.called.runtime, line.word.location, ()))
+    requests = (*((runtime,) if runtime else ()), *run.options.requests)
+    image = None if run.image is None else parse_image(run.image)
+    late = late_options(run.arguments or (), line.called.kin, image)
+    if any(request.is_sound for request in requests):
+        late = tuple(option for option in late if option.name not in ASKING)
     yield Container(
         Dialect.RUN,
         run.options.last("name"),
         line.location,
-        image=None if run.image is None else parse_image(run.image),
+        image=image,
         entrypoint=run.options.entrypoint,
         arguments=run.arguments,
         working_directory=run.options.last("workdir"),
         env=run.options.env,
-        requests=(*((runtime,) if runtime else ()), *run.options.requests),
+        requests=(*requests, *late_requests(late)),
         privileged=run.options.privileged,
         devices=run.options.devices,
         mounts=run.options.mounts,
@@ -244,7 +251,7 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> 
         user=run.options.last("user"),
         groups=run.options.values("group-add"),
         open=run.options.open | run.open,
-        command=RunCommand(line.word, line.location, context, run.options.options, runner, line.place),
+        command=RunCommand(line.word, line.location, context, run.options.options, runner, line.place, late),
     )
 
 
