@@ -94,13 +94,13 @@ class Relevance:
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
-        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; CI files
-        also where they name one themselves, since their jobs run in containers."""
+        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; those that
+        run another tool where they name one themselves; and CI files that do, since their jobs run in containers."""
         return tuple(path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
 
     def _starts_something(self, path: str) -> bool:
         names_gpu = self.names_gpu(path)
-        if names_gpu and self._tree.kind(path) in _PIPELINES:
+        if names_gpu and (self._tree.kind(path) in _PIPELINES or self._holds(path, anchors("tools"))):
             return True
         return self._holds(path, anchors("engines")) and (names_gpu or self._has_gpu)
 

@@ -1,0 +1,79 @@
+"""Values that a helm command sets by `--set`: their keys, which helm cuts at each dot without a backslash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpulint.facts.commands import program_index, program_name
+from gpulint.facts.resources import gpu_label, gpu_resource
+from gpulint.parse.shell import SimpleCommand, UnknownWord
+from gpulint.source import Text, Value
+
+_FLAGS = ("--set", "--set-string")
+_KEY = re.compile(r"(?:^|(?<=,))((?:\\.|[^\\=,{}])+)=")
+_DOT = re.compile(r"(?<!\\)\.")
+_QUALIFIED = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/[\w.-]+")
+
+
+class CutName(NamedTuple):
+    """A name of a GPU resource or node label that helm takes apart: the key that it stands in, as helm gets it, and the name."""
+
+    key: Text
+    name: str
+
+    @property
+    def remedy(self) -> str:
+        """The key with the dots of the name escaped."""
+        before = self.key[: len(self.key) - len(self._written)]
+        return before + self.name.replace(".", "\\.")
+
+    @property
+    def _written(self) -> str:
+        match = re.search(r"\\?\.".join(map(re.escape, self.name.split("."))) + r"\Z", self.key)
+        return match[0] if match else ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What helm makes of the name: each a key of its own, one below the other."""
+        return tuple(part.replace("\\", "") for part in _DOT.split(self._written))
+
+
+def cut_names(command: SimpleCommand) -> Iterator[CutName]:
+    """The names of GPU resources and node labels in the keys that a helm command sets, where dots of theirs are not escaped."""
+    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    at = program_index(words)
+    if at < len(words) and program_name(words[at]) == "helm":
+        for setting in _settings(command.words[at + 1 :]):
+            for match in _KEY.finditer(setting):
+                name = _cut_name(match[1])
+                if name:
+                    yield CutName(setting.cut(*match.span(1)), name)
+
+
+def _settings(words: tuple[Value, ...]) -> Iterator[Text]:
+    """What follows each `--set`, in the same word or the next, as far as it is known."""
+    is_value = False
+    for word in words:
+        text = word.prefix if isinstance(word, UnknownWord) else word
+        if isinstance(text, Text):
+            flag, equals, _ = text.partition("=")
+            if is_value:
+                yield text
+            elif equals and flag in _FLAGS:
+                yield text.cut(len(flag) + 1, len(text))
+        is_value = not is_value and isinstance(word, Text) and word in _FLAGS
+
+
+def _cut_name(key: str) -> str:
+    """The qualified name at the end of a key that helm cuts within it; "" where there is none, or helm leaves it whole."""
+    parts = [part.replace("\\.", ".") for part in _DOT.split(key)]
+    slash = next((index for index, part in enumerate(parts) if "/" in part), 0)
+    starts = (slash,) if "." in parts[slash].partition("/")[0] else range(slash - 1, -1, -1)
+    names = (".".join(parts[start:]) for start in starts if start < len(parts) - 1)
+    return next((name for name in names if _QUALIFIED.fullmatch(name) and _is_gpu(name)), "")
+
+
+def _is_gpu(name: str) -> bool:
+    return gpu_resource(name) is not None or gpu_label(name, None) != ""
