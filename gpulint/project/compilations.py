@@ -94,7 +94,8 @@ class _Reader:
         elif (folder := _folder_of_setup(step)) is not None:
             yield from self._of_folder(step, folder, step.command.location, cloned)
         else:
-            yield from _of_compiler(step)
+            found = list(_of_compiler(step))
+            yield from found or _of_source(step, cloned)
 
     def _of_install(self, step: _Step, install: Install, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
         for installed in self._project.contents(self._stage).history:
@@ -219,6 +220,23 @@ def _of_compiler(step: _Step) -> Iterator[Compilation]:
                 place = step.command.words[index].location
                 needs = state and needs_cuda_if_on(word if word.startswith("-D") else f"-D{word}")
                 yield Compilation(word, place, step.command, step.run, state, needs, "", False, None, step.environment)
+
+
+def _of_source(step: _Step, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
+    """A fetched source that is configured with CMake, or made, without a word on CUDA: then its CUDA part is left out."""
+    words = step.words
+    at = program_index(words)
+    name = program_name(words[at]) if at < len(words) else ""
+    if (name == "cmake" and not _CMAKE_MODES & set(words)) or (name == "make" and "install" not in words):
+        folders = [absolute(step.folder, word) or "" for word in (".", *(word for word in words[at + 1 :] if not word.startswith("-")))]
+        folder = next((part for path in folders for part in reversed(path.split("/")) if part in cloned), "")
+        build = cloned.get(folder)
+        if build is not None and build.cuda == "cmake" and not any("$" in word for word in words):
+            place = step.command.words[at].location
+            yield Compilation(folder, place, step.command, step.run, False, False, "", False, build, step.environment)
+
+
+_CMAKE_MODES = frozenset({"--build", "--install", "-P", "-E", "--version", "--open"})
 
 
 def _settings(words: list[str], start: int) -> Iterator[tuple[int, str]]:

@@ -37,6 +37,7 @@ CATALOGUE = (
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU112", "nvcc-missing", "image", "Stage | Container", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU113", "cuda-arch-list-unset", "image", "Stage", Impact.BUILD_FAILS, (WARNING,)),
+    _entry("GPU114", "extension-built-without-cuda", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU115", "rotated-cuda-apt-key", "image", "Stage", Impact.BUILD_FAILS, (ERROR, WARNING)),
     _entry("GPU116", "library-path-clobbered", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU117", "conflicting-framework-installs", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
