@@ -1,0 +1,69 @@
+"""Batch scripts as their schedulers take them: the directives, and the containers whose job asks for no GPU."""
+
+from __future__ import annotations
+
+from posixpath import basename
+from typing import TYPE_CHECKING
+
+from gpulint.facts.batch import demands_gpu, directive_pattern, submits
+from gpulint.facts.images import Need, cpu_word, gpu_word
+from gpulint.model.batch_job import BatchRun, container_of_directive, slurm_container, slurm_step
+from gpulint.source import Unknown, as_written
+
+if TYPE_CHECKING:
+    from gpulint.model.command import CommandLine
+    from gpulint.project import Project
+
+
+def directives(line: CommandLine, project: Project) -> tuple[str, ...]:
+    """The lines of the command's file by which it tells a scheduler what its job needs."""
+    source = project.tree.source(line.location.path)
+    return tuple(directive_pattern().findall(source.text)) if source is not None else ()
+
+
+def asks_for_gpu(told: tuple[str, ...]) -> bool:
+    """Whether such a line names a GPU, or asks for all that a machine has."""
+    return any("gpu" in line.lower() or any(map(demands_gpu, line.split())) for line in told)
+
+
+def unasked_step(line: CommandLine, project: Project) -> BatchRun | None:
+    """The container of a Slurm step whose job asks for no GPU: neither the step, nor the batch script, nor who submits it."""
+    told = directives(line, project)
+    step = slurm_step(line.command) or _of_directive(line, told)
+    if step is None or step.gets_gpu or not told or asks_for_gpu(told) or _is_submitted(line, project):
+        return None
+    return step
+
+
+def _of_directive(line: CommandLine, told: tuple[str, ...]) -> BatchRun | None:
+    """The container that the directives name for the whole job; it is reported with the first command."""
+    if line.script.commands[0] is not line.command:
+        return None
+    image = next(filter(None, map(container_of_directive, told)), "")
+    return slurm_container(image, False, (), line.location) if image else None
+
+
+def _is_submitted(line: CommandLine, project: Project) -> bool:
+    """Whether a command of the repository submits that script, which may bring options of its own, or allocates machines in it."""
+    name = basename(line.location.path)
+    for other in project.command_lines:
+        words = [as_written(word) for word in other.command.words]
+        if any(map(submits, words)) and (other.script is line.script or any(basename(word) == name for word in words)):
+            return True
+    return False
+
+
+def names_gpu(run: BatchRun) -> str:
+    """What says that the container's image is made for a GPU, as a clause; "" where nothing does."""
+    image = run.image
+    if image is not None and not isinstance(image.name, Unknown):
+        facts = image.name_facts if isinstance(image.tag, Unknown) else image.facts
+        if facts.optional_gpu or facts.need is Need.NONE:
+            return ""
+        if facts.need is Need.CERTAIN:
+            return f"the image {image.shown} needs one"
+        return f"the image {image.shown} says {image.tag_word}" if image.tag_word else ""
+    if run.file is not None and not cpu_word(basename(run.file)):
+        word = gpu_word(basename(run.file))
+        return f"the image {run.file} says {word}" if word else ""
+    return ""
