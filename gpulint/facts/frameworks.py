@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, fullmatch, release_key, table, words
+from gpulint.facts import Row, fullmatch, release_key, table, version_key, words
 
 
 class Build(NamedTuple):
@@ -89,7 +89,9 @@ def is_known_index(index: str) -> bool:
 
 def torch_versions() -> tuple[str, ...]:
     """The releases of torch that the facts know one by one, the newest first."""
-    return tuple(sorted((row["torch"] for row in table("frameworks")["torch"]), key=lambda version: release_key(version) or (), reverse=True))
+    return tuple(
+        sorted((row["torch"] for row in table("frameworks")["torch"]), key=lambda version: release_key(version) or (), reverse=True)
+    )
 
 
 def torch_indexes(version: str) -> tuple[str, ...]:
@@ -254,6 +256,12 @@ def wheel_glibc(package: str, version: str) -> str | None:
     return str(row["glibc"]) if row else None
 
 
+@cache
+def newest_wheel_glibc() -> str:
+    """The newest glibc that any wheels are known to need."""
+    return max((str(row["glibc"]) for row in table("frameworks")["wheel_glibc"]), key=version_key)
+
+
 def has_source(package: str, version: str) -> bool:
     """Whether a version can also be built from source, by PyPI, where its wheels do not serve."""
     row = _glibc_row(package, version)
@@ -261,6 +269,6 @@ def has_source(package: str, version: str) -> bool:
 
 
 def _glibc_row(package: str, version: str) -> Row | None:
-    wanted = release_key(version) or ()
+    wanted = (*(release_key(version) or ()), 0, 0)
     rows = [row for row in table("frameworks")["wheel_glibc"] if row["package"] == package and wanted >= (release_key(row["from"]) or ())]
     return rows[-1] if rows else None

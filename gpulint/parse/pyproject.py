@@ -9,9 +9,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, pip_specifier, python_name, python_package
 from gpulint.parse.requirements import Requirements
-from gpulint.source import Source, Text
+from gpulint.source import Source, Text, Unknown
 
 TomlTable = dict[str, Any]
 
@@ -25,8 +26,8 @@ def parse_pyproject(source: Source) -> Requirements:
     places = _Places(source)
     project, tool = _table(data, "project"), _table(data, "tool")
     poetry = _table(tool, "poetry")
-    sources = {python_name(name): _index_of(source, tool, places) for name, source in _table(tool, "uv", "sources").items()}
-    packages = [package._replace(from_index=sources.get(package.name)) for package in _project_packages(data, project, places)]
+    sources = {python_name(name): source for name, source in _table(tool, "uv", "sources").items()}
+    packages = [_from_source(package, sources.get(package.name), tool, places) for package in _project_packages(data, project, places)]
     packages += _poetry_packages(tool, places)
     indexes, extra_indexes = _indexes(tool, places)
     manager = "poetry" if poetry else "uv" if "uv" in tool else "pip"
@@ -146,20 +147,43 @@ def _poetry_package(name: str, details: TomlTable, text: Text, group: str) -> Pa
     )
 
 
+def _from_source(package: Package, source: object, tool: TomlTable, places: _Places) -> Package:
+    """The package with the index that a source of uv ties it to; of several sources the one for its extra or group, on Linux. Where more
+    than one fits, the index is not known."""
+    fitting = [each for each in (source if isinstance(source, list) else [source]) if _fits_source(each, package)]
+    indexes = [index for index in (_index_of(each, tool, places) for each in fitting) if index is not None]
+    if len(set(indexes)) > 1:
+        return package._replace(from_index=Unknown("", package.location))
+    return package._replace(from_index=indexes[0] if indexes else None)
+
+
+def _fits_source(source: object, package: Package) -> bool:
+    if not isinstance(source, dict):
+        return False
+    chosen = source.get("extra", source.get("group"))
+    is_meant = chosen is None or (isinstance(chosen, str) and python_name(chosen) == python_name(package.group))
+    marker = source.get("marker")
+    return is_meant and not (isinstance(marker, str) and holds_on_linux(marker) is False)
+
+
 def _indexes(tool: TomlTable, places: _Places) -> tuple[tuple[Text, ...], tuple[Text, ...]]:
-    """All indexes, and those of them that only add to another."""
+    """All indexes that are searched for any package, and those of them that only add to another."""
     uv = _table(tool, "uv")
     main = _strings([uv.get("index-url")])
-    extra = [*_strings(uv.get("extra-index-url")), *_strings(uv.get("find-links")), *_named_indexes(tool).values()]
+    named = (entry["url"] for entry in _index_entries(tool) if entry.get("explicit") is not True and entry.get("priority") != "explicit")
+    extra = [*_strings(uv.get("extra-index-url")), *_strings(uv.get("find-links")), *named]
     extra_texts = tuple(places.string(url) for url in extra)
     return (*(places.string(url) for url in main), *extra_texts), extra_texts
 
 
 def _named_indexes(tool: TomlTable) -> dict[str, str]:
     """The addresses of the indexes of uv, poetry and pdm by their names."""
+    return {str(entry.get("name", entry["url"])): entry["url"] for entry in _index_entries(tool)}
+
+
+def _index_entries(tool: TomlTable) -> list[TomlTable]:
     lists = (_table(tool, "uv").get("index"), _table(tool, "poetry").get("source"), _table(tool, "pdm").get("source"))
-    entries = [entry for entries in lists for entry in _tables(entries) if isinstance(entry.get("url"), str)]
-    return {str(entry.get("name", entry["url"])): entry["url"] for entry in entries}
+    return [entry for entries in lists for entry in _tables(entries) if isinstance(entry.get("url"), str)]
 
 
 def _index_of(source: object, tool: TomlTable, places: _Places) -> Text | None:

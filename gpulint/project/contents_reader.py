@@ -155,7 +155,8 @@ class _Reader:
             name = package.name or (package.wheel or ("", ""))[0]
             holds = holds_on_linux(package.marker)
             if name and holds is not False:
-                version = exact_version(package) or pins.get(name)
+                pinned = pins.get(name, set())
+                version = exact_version(package) or (next(iter(pinned)) if len(pinned) == 1 else None)
                 yield Installed(
                     package,
                     requirements,
@@ -164,7 +165,7 @@ class _Reader:
                     stage,
                     environment,
                     version,
-                    is_settled or version is not None,
+                    version is not None or (is_settled and not pinned),
                     indexes,
                     extra_indexes,
                     is_certain and holds is True,
@@ -218,9 +219,10 @@ class _Reader:
                 following += new
                 seen.update(new)
 
-    def _pins(self, install: Install, stage: Stage, run: Run) -> tuple[dict[str, str], bool]:
-        """The versions that constraints and lock files choose, and whether all of those that are named could be read."""
-        pins: dict[str, str] = {}
+    def _pins(self, install: Install, stage: Stage, run: Run) -> tuple[dict[str, set[str]], bool]:
+        """The versions that constraints and lock files choose, more than one where something else decides between them, and whether all
+        of those that are named could be read."""
+        pins: dict[str, set[str]] = {}
         is_settled = True
         locks = [
             join_paths(dirname(str(file)), lock) for file in install.requirement_files if isinstance(file, Text) for lock in _locks(file)
@@ -232,8 +234,10 @@ class _Reader:
             found.append(origin)
         for origin in filter(None, found):
             for requirements in self._read(origin):
-                versions = ((package.name, exact_version(package)) for package in requirements.packages)
-                pins.update((name, version) for name, version in versions if version is not None)
+                for package in requirements.packages:
+                    version = exact_version(package)
+                    if version is not None and holds_on_linux(package.marker) is not False:
+                        pins.setdefault(package.name, set()).add(version)
         return pins, is_settled
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpulint.facts import version_key
-from gpulint.facts.frameworks import has_source, is_known_index, torch_requirement, wheel_glibc
+from gpulint.facts.frameworks import has_source, is_known_index, newest_wheel_glibc, torch_requirement, wheel_glibc
 from gpulint.facts.images import glibc
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Stage
@@ -35,7 +35,7 @@ def wheels_for_newer_glibc(stage: Stage, project: Project) -> Iterator[TooNew]:
     if base is None or isinstance(base.name, Unknown) or isinstance(base.tag, Unknown):
         return
     has = glibc(base.repository, None if base.tag is None else str(base.tag))
-    if has is None:
+    if has is None or version_key(has) >= version_key(newest_wheel_glibc()):
         return
     for installed in project.contents(stage).history:
         if installed.stage is stage and installed.is_certain and _is_from_wheels(installed):

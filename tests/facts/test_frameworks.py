@@ -225,3 +225,4 @@ def test_known_indexes() -> None:
 def test_what_can_be_built_from_source() -> None:
     assert has_source("xgboost", "3.2.0") and has_source("numpy", "2.0.0") and has_source("torch", "2.6.0")
     assert not has_source("torch", "2.7.1")
+    assert not has_source("torch", "2.7")

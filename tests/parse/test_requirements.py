@@ -262,6 +262,44 @@ def test_poetry() -> None:
     assert (numpy.text, numpy.location[1:]) == ('numpy = "1.26"', (4, 1, 4, 15))
 
 
+SOURCES_OF_UV = """
+[project]
+dependencies = ["torchaudio"]
+[project.optional-dependencies]
+cpu = ["torch"]
+cu124 = ["torch"]
+both = ["torch"]
+[tool.uv.sources]
+torch = [{ index = "cpu", extra = "cpu" }, { index = "cu124", extra = "cu124" }]
+torchaudio = [{ index = "cpu", marker = "sys_platform == 'darwin'" }, { index = "cu124", marker = "sys_platform != 'darwin'" }]
+[[tool.uv.index]]
+name = "cpu"
+url = "https://example.com/cpu"
+explicit = true
+[[tool.uv.index]]
+name = "cu124"
+url = "https://example.com/cu124"
+explicit = true
+"""
+
+
+def test_sources_of_uv_for_extras_and_systems() -> None:
+    requirements = parse(Source("pyproject.toml", SOURCES_OF_UV.encode()))
+    found = [(package.name, package.group, package.from_index) for package in requirements.packages]
+    assert found == [
+        ("torchaudio", "", "https://example.com/cu124"),
+        ("torch", "cpu", "https://example.com/cpu"),
+        ("torch", "cu124", "https://example.com/cu124"),
+        ("torch", "both", None),
+    ]
+    assert requirements.indexes == ()
+
+
+def test_a_source_that_the_machine_decides_is_not_known() -> None:
+    text = SOURCES_OF_UV.replace("sys_platform == 'darwin'", "platform_machine == 'aarch64'")
+    assert isinstance(parse(Source("pyproject.toml", text.encode())).packages[0].from_index, Unknown)
+
+
 def test_indexes_of_uv() -> None:
     text = '[tool.uv]\nindex-url = "https://a"\nextra-index-url = ["https://b"]\nfind-links = ["https://c"]\n'
     requirements = read("pyproject.toml", text)

@@ -114,6 +114,15 @@ def test_a_project_its_extras_and_its_lock(tmp_path: Path) -> None:
     assert of(tmp_path, copied + "RUN pip install -e /app\n", files) == ["pyproject.toml:3 torch==?"]
 
 
+def test_a_lock_file_with_several_versions_settles_none(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "ours"\ndependencies = ["torch>=2"]\n',
+        "uv.lock": '[[package]]\nname = "torch"\nversion = "2.6.0"\n\n[[package]]\nname = "torch"\nversion = "2.6.0+cpu"\n',
+    }
+    (torch,) = contents(tmp_path, "FROM python:3.11\nCOPY . .\nRUN uv sync\n", files).packages
+    assert (torch.version, torch.is_settled) == (None, False)
+
+
 def test_constraints_choose_versions(tmp_path: Path) -> None:
     files = {"c.txt": "torch==2.4.1\n"}
     assert of(tmp_path, "FROM python:3.11\nCOPY c.txt /\nRUN pip install torch -c /c.txt\n", files) == ["Dockerfile:4 torch==2.4.1"]
