@@ -207,6 +207,20 @@ def _from_words(repository: str, tag: str) -> ImageFacts:
 
 
 @cache
+def gpu_variant(repository: str, tag: str | None) -> str:
+    """The word in the tags of an image's GPU variant, where this tag is of a variant without GPU code; "" where it is none.
+
+    An image that asks the runtime for GPUs by itself, or works on them by other parts than CUDA, is no such variant.
+    """
+    row, facts = _by_name(repository), image_facts(repository, tag)
+    if row is None or row["sure"] != "high" or facts.sets_visible_devices or facts.capabilities:
+        return ""
+    has_none = facts.vendor == "cpu" or (facts.carries_cuda is False and not facts.vendor)
+    variants = (each for each in row.get("tags", ()) if each.get("vendor") == "nvidia" and each.get("carries_cuda"))
+    return next((word for each in variants if (word := gpu_word(each["tag"]))), "") if has_none else ""
+
+
+@cache
 def brought_packages(repository: str, tag: str | None) -> tuple[tuple[str, str | None], ...]:
     """The frameworks that are installed in an image by its normalised name, each with its version; None where its tag does not tell it."""
     row: Row = next((row for row in table("images")["brings"] if re.search(rf"(?:^|/)(?:{row['pattern']})$", repository)), {})

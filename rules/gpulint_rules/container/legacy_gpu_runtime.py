@@ -50,9 +50,7 @@ def _superseded(request: GpuRequest, container: Container, project: Project) -> 
         return None
     name = known(request.resource)
     if container.dialect is Dialect.COMPOSE:
-        message = (
-            f"`runtime: {name}` needs that runtime on the host, and a variable that names GPUs; a reservation needs neither"
-        )
+        message = f"`runtime: {name}` needs that runtime on the host, and a variable that names GPUs; a reservation needs neither"
         return Problem(request.location, message, Severity.NOTE, help="reserve a device: driver: nvidia, count: 1, capabilities: [gpu]")
     message = f"the runtime {name} needs to be on the host, and a variable that names GPUs; --gpus needs neither"
     return Problem(request.location, message, Severity.NOTE, help="use docker run with --gpus")
