@@ -127,7 +127,8 @@ def _is_exempt(container: Container, project: Project) -> bool:
         or is_infrastructure(container)
         or _hides_gpu_on_purpose(container)
         or _is_given_driver_by_hand(container)
-        or (_runs_plain_tool(container) and not _idles(container))
+        or (runs_plain_tool(container) and not _idles(container))
+        or _reaches_gpu_by_nodes(container, project)
     )
 
 
@@ -167,7 +168,16 @@ def _is_given_driver_by_hand(container: Container) -> bool:
     return any(is_driver_path(as_written(place)) for place in places if place is not None)
 
 
-def _runs_plain_tool(container: Container) -> bool:
+def _reaches_gpu_by_nodes(container: Container, project: Project) -> bool:
+    """Whether its image is for AMD GPUs, which containers outside of pods reach by device nodes: another rule says which are missing."""
+    from gpulint.project.container_image import facts_of
+
+    facts = None if container.is_in_pod else facts_of(container, project)
+    return facts is not None and facts.vendor == "amd"
+
+
+def runs_plain_tool(container: Container) -> bool:
+    """Whether every command of the container's own is a plain tool."""
     commands = [command for command in own_commands(container) if command]
     return bool(commands) and all(
         not any(isinstance(word, Unknown) for word in command[:1]) and plain_tool(_words(command)) for command in commands
@@ -193,7 +203,7 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
     yield from _of_command(container)
     yield from _of_environment(container)
     yield from _of_placement(container)
-    if not (_is_in_ci(container) or _runs_plain_tool(container) or project.runs_elsewhere_with_gpu(container)):
+    if not (is_in_ci(container) or runs_plain_tool(container) or project.runs_elsewhere_with_gpu(container)):
         if not _does_other_work(container, project):
             yield from _of_image(container, project)
         yield from _of_program(container, project)
@@ -285,7 +295,7 @@ def _of_program(container: Container, project: Project) -> Iterator[Evidence]:
         yield Evidence(strength, Origin.PROGRAM, program.fallbacks[0].location, f"its program {program.path} {verb} and prefers CUDA")
 
 
-def _is_in_ci(container: Container) -> bool:
+def is_in_ci(container: Container) -> bool:
     """Whether a CI job runs the container. Most jobs build and test a GPU image on runners that have no GPU, and are right to; what brings
     the GPU to the others stands in the runner's own settings."""
     return container.is_ci_job or (container.command is not None and container.command.context in CI_CONTEXTS)

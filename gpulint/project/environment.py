@@ -12,6 +12,7 @@ from gpulint.project import Project
 if TYPE_CHECKING:
     from gpulint.model.container import Container
     from gpulint.parse.shell import Script
+    from gpulint.source import Value
 
 
 def variable(container: Container, project: Project, name: str) -> EnvVar | None:
@@ -37,6 +38,12 @@ def sets_visible_devices(container: Container, project: Project) -> bool | None:
         return True
     base = built.stage.chain()[-1].base
     return base.facts.sets_visible_devices if base is not None else None
+
+
+def user_of(container: Container, project: Project) -> Value | None:
+    """Whom the container's process runs as: by its own words, else by the Dockerfile that builds its image here."""
+    built = project.build_of(container)
+    return container.user if container.user is not None or built is None else built.stage.user
 
 
 def entry_scripts(container: Container, project: Project) -> Iterator[Script]:

@@ -65,6 +65,7 @@ CATALOGUE = (
     _entry("GPU208", "shm-too-small", "container", "Container", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
     _entry("GPU209", "confinement-disabled", "container", "Container", Impact.INSECURE, (NOTE,)),
     _entry("GPU211", "wrong-image-for-gpu", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU212", "rocm-devices-missing", "container", "Container", Impact.CPU_FALLBACK, (ERROR, NOTE)),
     _entry("GPU213", "docker-socket-mounted", "container", "Container", Impact.INSECURE, (NOTE,)),
     _entry("GPU214", "legacy-gpu-runtime", "container", "Container", Impact.FAILS_TO_START, (WARNING, NOTE)),
     _entry("GPU215", "all-gpus-requested", "container", "Container", Impact.WASTEFUL, (WARNING, NOTE)),
