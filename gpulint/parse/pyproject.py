@@ -43,6 +43,35 @@ def parse_lock(source: Source) -> Requirements:
     return Requirements("lock", tuple(packages), (), (), (), source.location(0, len(source.text)))
 
 
+def parse_pipfile(source: Source) -> Requirements:
+    """Read the packages of a Pipfile and its sources; those for development are of the group dev. Never raises."""
+    data = _load(source)
+    places = _Places(source)
+    entries = [entry for entry in _tables(data.get("source")) if isinstance(entry.get("url"), str)]
+    urls = {str(entry.get("name", entry["url"])): entry["url"] for entry in entries}
+    packages = []
+    for section, group in (("packages", ""), ("dev-packages", "dev")):
+        for name, constraint in _table(data, section).items():
+            details = constraint if isinstance(constraint, dict) else {"version": constraint}
+            index = urls.get(str(details.get("index")))
+            package = _poetry_package(name, details, places.entry(section, name), group)
+            packages.append(package._replace(from_index=places.string(index) if index else None))
+    indexes = tuple(places.string(url) for url in urls.values())
+    return Requirements("pipenv", tuple(packages), (), (), indexes, source.location(0, len(source.text)), indexes[1:])
+
+
+def parse_pipfile_lock(source: Source) -> Requirements:
+    """Read the versions that a Pipfile.lock pins. Never raises."""
+    packages = []
+    for match in _LOCKED_BY_PIPENV.finditer(source.text):
+        text = source.cut(match.start(1), match.end(1))
+        packages.append(Package(python_name(text), text, (), match[2], text.location))
+    return Requirements("lock", tuple(packages), (), (), (), source.location(0, len(source.text)))
+
+
+_LOCKED_BY_PIPENV = re.compile(r'^[ \t]+"([A-Za-z0-9][A-Za-z0-9._-]*)": \{[^{}]*?"version": "(==[^"\n]+)"', re.MULTILINE)
+
+
 _LOCKED = re.compile(r"""^\[\[packages?\]\][ \t]*\r?\n+name = ["']([^"'\n]+)["'][ \t]*\r?\nversion = ["']([^"'\n]+)["']""", re.MULTILINE)
 
 

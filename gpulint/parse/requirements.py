@@ -55,6 +55,14 @@ def values_of(options: Sequence[Option], roles: Mapping[str, str], *wanted: str)
 def parse(source: Source) -> Requirements:
     """Read a file that names packages, of the format that its name tells. Never raises: what cannot be read names no package."""
     name = source.path.rpartition("/")[2].lower()
+    if name in ("setup.py", "setup.cfg"):
+        from gpulint.parse.setup_files import parse_setup, parse_setup_cfg
+
+        return parse_setup(source) if name == "setup.py" else parse_setup_cfg(source)
+    if name.startswith("pipfile"):
+        from gpulint.parse.pyproject import parse_pipfile, parse_pipfile_lock
+
+        return parse_pipfile(source) if name == "pipfile" else parse_pipfile_lock(source)
     if name.endswith((".toml", ".lock")):
         from gpulint.parse.pyproject import parse_lock, parse_pyproject
 

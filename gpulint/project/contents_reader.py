@@ -25,6 +25,7 @@ from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
 
 _MOST_FILES = 50  # requirement files that name one another
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _LOCAL = re.compile(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
 
 
@@ -177,13 +178,19 @@ class _Reader:
             local = _LOCAL.fullmatch(as_written(package.text)) if not package.name and package.wheel is None else None
             if local:
                 extras = {python_name(extra.strip()) for extra in (local["extras"] or "").split(",")}
-                project = join_paths(local["path"].strip(), "pyproject.toml")
-                yield from self._of_file(Text(project, package.location, ()), stage, run, extras)
+                yield from self._of_project(Text(local["path"].strip(), package.location, ()), stage, run, extras)
             else:
                 yield install, package
         chosen = _groups(install)
         for file in install.requirement_files:
             yield from self._of_file(file, stage, run, chosen)
+
+    def _of_project(self, folder: Text, stage: Stage, run: Run, extras: set[str]) -> Iterator[tuple[Requirements, Package]]:
+        """The packages that a project in a folder depends on, by whichever of its files names some."""
+        files = [Text(join_paths(folder, name), folder.location, ()) for name in _PROJECT_FILES]
+        found = [file for file in files if self._found(file, stage, run) is not None]
+        for file in found or files[:1]:
+            yield from self._of_file(file, stage, run, extras)
 
     def _of_file(self, file: Value, stage: Stage, run: Run, groups: set[str]) -> Iterator[tuple[Requirements, Package]]:
         """The packages of a file and of those that it names, of no group or of one of these."""

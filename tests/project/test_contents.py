@@ -262,3 +262,28 @@ def test_a_package_for_other_systems_is_not_installed(tmp_path: Path, marker: st
 def test_what_the_base_brings_is_not_installed_again(tmp_path: Path, base: str, command: str, added: list[str]) -> None:
     found = contents(tmp_path, f"FROM {base}\nRUN {command}\n").packages
     assert [f"{each.name}=={each.version or '?'}" for each in found] == added
+
+
+# --- Projects without a pyproject.toml ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "found"),
+    [
+        ({"setup.py": "setup(install_requires=['torch==2.4.1'])\n"}, "pip install .", ["setup.py:1 torch==2.4.1"]),
+        ({"setup.cfg": "[options]\ninstall_requires =\n  torch==2.4.1\n"}, "pip install -e .", ["setup.cfg:3 torch==2.4.1"]),
+        (
+            {"pyproject.toml": "[build-system]\nrequires = ['setuptools']\n", "setup.py": "setup(install_requires=['torch'])\n"},
+            "pip install /app",
+            ["setup.py:1 torch==?"],
+        ),
+        ({"Pipfile": '[packages]\ntorch = "==2.4.1"\n'}, "pipenv install --system", ["Pipfile:2 torch==2.4.1"]),
+        (
+            {"Pipfile": '[packages]\ntorch = "*"\n', "Pipfile.lock": '{"default": {\n  "torch": {"version": "==2.4.1"}}}\n'},
+            "pipenv sync --system",
+            ["Pipfile:2 torch==2.4.1"],
+        ),
+    ],
+)
+def test_older_projects(tmp_path: Path, files: dict[str, str], command: str, found: list[str]) -> None:
+    assert of(tmp_path, f"FROM python:3.11\nWORKDIR /app\nCOPY . .\nRUN {command}\n", files) == found

@@ -1,0 +1,100 @@
+"""Packages that a setup.py or setup.cfg asks for: what stands in them as literals. Nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gpulint.parse.requirement import Package, python_name, python_package
+from gpulint.parse.requirements import Requirements
+from gpulint.source import Location, Source, Text
+
+_MOST_CHARACTERS = 200_000  # nobody writes a longer one by hand
+
+
+def parse_setup(source: Source) -> Requirements:
+    """Read `install_requires` and `extras_require` of the call of setup(), where they are lists of strings, or a name for one. Never
+    raises: what cannot be read names no package."""
+    try:
+        tree = ast.parse(source.text) if len(source.text) <= _MOST_CHARACTERS else ast.Module([], [])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = ast.Module([], [])
+    names = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return _requirements(source, tuple(_packages_of_call(source, tree, names)))
+
+
+def _packages_of_call(source: Source, tree: ast.Module, names: dict[str, ast.expr]) -> Iterator[Package]:
+    for statement in tree.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or _called(call.func) != "setup":
+            continue
+        given = {keyword.arg: _value(keyword.value, names) for keyword in call.keywords}
+        yield from _listed(source, given.get("install_requires"), names)
+        extras = given.get("extras_require")
+        if isinstance(extras, ast.Dict):
+            for key, value in zip(extras.keys, extras.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    group = python_name(key.value)
+                    yield from (package._replace(group=group) for package in _listed(source, _value(value, names), names))
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+
+
+def _value(node: ast.expr, names: dict[str, ast.expr]) -> ast.expr:
+    return names.get(node.id, node) if isinstance(node, ast.Name) else node
+
+
+def _listed(source: Source, node: ast.expr | None, names: dict[str, ast.expr]) -> Iterator[Package]:
+    for element in node.elts if isinstance(node, (ast.List, ast.Tuple)) else ():
+        value = _value(element, names)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield python_package(_text(source, value, value.value))
+
+
+def _text(source: Source, node: ast.Constant, value: str) -> Text:
+    """The string where it stands within its quotes, if it stands there as it is."""
+    line = source.line(node.lineno)
+    at = line.find(value, len(line.encode()[: node.col_offset].decode(errors="ignore")))
+    if at < 0 or not value:
+        return Text(value, source.line_location(node.lineno), ())
+    return Text(value, Location(source.path, node.lineno, at + 1, node.lineno, at + 1 + len(value)))
+
+
+_SECTION = re.compile(r"\[([^\]]+)\]\s*")
+_OPTION = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.*)")
+
+
+def parse_setup_cfg(source: Source) -> Requirements:
+    """Read `install_requires` and the extras of a setup.cfg. Never raises."""
+    return _requirements(source, tuple(_packages_of_cfg(source)))
+
+
+def _packages_of_cfg(source: Source) -> Iterator[Package]:
+    section, option = "", ""
+    for number in range(1, source.line_count + 1):
+        line = source.line(number)
+        if match := _SECTION.fullmatch(line):
+            section, option = match[1], ""
+            continue
+        if match := _OPTION.fullmatch(line):
+            option, start = match[1], match.start(2)
+        else:
+            start = len(line) - len(line.lstrip())
+        written = line[start:].rstrip()
+        is_extra = section == "options.extras_require" and option
+        if written and written[0] not in "#;" and (is_extra or (section, option) == ("options", "install_requires")):
+            text = Text(written, Location(source.path, number, start + 1, number, start + 1 + len(written)))
+            yield python_package(text)._replace(group=python_name(option) if is_extra else "")
+
+
+def _requirements(source: Source, packages: tuple[Package, ...]) -> Requirements:
+    return Requirements("pip", packages, (), (), (), source.location(0, len(source.text)))
