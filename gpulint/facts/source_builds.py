@@ -92,7 +92,18 @@ def needs_cuda_if_on(switch: str) -> bool:
 
 
 def option_meanings(options: Collection[str]) -> frozenset[str]:
-    """What the options of a compiler or a build say of the CUDA libraries: libraries (it links with some that are not in every image),
-    shared, static, information (it compiles nothing)."""
+    """What the options of a compiler or a build say of the CUDA libraries: runtime (it links with the run-time library), libraries (with
+    others, such as cuBLAS), shared, static, information (it compiles nothing)."""
     rows = table("source_builds")["nvcc_options"]
     return frozenset(row["means"] for row in rows if any(re.fullmatch(row["pattern"], option) for option in options))
+
+
+def has_cuda_feature(program: str, options: Collection[tuple[str, str]]) -> bool:
+    """Whether a build of Rust or Go has a feature on that links with CUDA, by its options and their values."""
+    rows = [row for row in table("source_builds")["feature_builds"] if row["program"] == program]
+    return any(name in row["options"] and re.fullmatch(row["pattern"], value) for row in rows for name, value in options)
+
+
+def may_be_program(path: str) -> bool:
+    """Whether a path may be that of a program, a library or a folder of such, by its name."""
+    return any(re.fullmatch(row["pattern"], path) for row in table("source_builds")["program_paths"])

@@ -39,7 +39,7 @@ def _part(stage: Stage, name: PartName, project: Project, depth: int) -> Part:
     found = tuple((installed, _version(parts, name)) for installed, parts in _brought(stage, project) if name in parts.parts)
     if base.is_there or found:
         return Part(True, _common([version for _, version in found] + [base.version] * bool(base.is_there)), found)
-    if base.is_there is None or _may_come_otherwise(stage, name, project, depth):
+    if base.is_there is None or may_come_otherwise(stage, name, project, depth):
         return Part(None)
     return base
 
@@ -113,7 +113,7 @@ def system_name(stage: Stage) -> str:
 # --- What else may bring a part ---------------------------------------------------------------------------------------------------
 
 
-def _may_come_otherwise(stage: Stage, name: PartName, project: Project, depth: int) -> bool:
+def may_come_otherwise(stage: Stage, name: PartName, project: Project, depth: int = 0) -> bool:
     """Whether anything that is not known may bring the part: a package whose name is not, a file that could not be read, something that
     is put there by hand, a copy out of another image."""
     unread = project.contents(stage).unread

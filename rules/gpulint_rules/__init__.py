@@ -35,6 +35,7 @@ CATALOGUE = (
     _entry("GPU108", "cuda-build-mismatch", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING, NOTE)),
     _entry("GPU109", "unpinned-framework", "image", "Stage", Impact.UNREPRODUCIBLE, (NOTE,)),
     _entry("GPU110", "cudnn-missing", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+    _entry("GPU111", "cuda-libraries-left-behind", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU112", "nvcc-missing", "image", "Stage | Container", Impact.BUILD_FAILS, (ERROR,)),
     _entry("GPU113", "cuda-arch-list-unset", "image", "Stage", Impact.BUILD_FAILS, (WARNING,)),
     _entry("GPU114", "extension-built-without-cuda", "image", "Stage", Impact.CPU_FALLBACK, (ERROR, WARNING)),

@@ -12,7 +12,6 @@ from gpulint.project.compilations import Compilation, compilations
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Unknown
 
-
 _VENDORS = ("", "nvidia")
 """Whose GPUs the image may be for: a Jetson's images are often built with its GPU, and another vendor's GPUs need no CUDA."""
 
