@@ -59,7 +59,7 @@ def option_meaning(manager: str, option: str) -> str:
 
     environment (its value is what they go into), replaces (also what is there already), upgrades (what is there already, of those that are
     named, where a newer one is), nothing (none is installed), alone (without what they need), group (its value is an extra or group of the
-    project that is installed too).
+    project that is installed too), left-out (its value is one that is not).
     """
     rows = table("installers")["meanings"]
     return next((str(row["means"]) for row in rows if row["manager"] == manager and option in row["words"]), "")

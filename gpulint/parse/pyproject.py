@@ -160,7 +160,8 @@ def _poetry_packages(tool: TomlTable, places: _Places) -> Iterator[Package]:
                 text = places.entry(f"tool.poetry.{section}", name)
                 for each in constraint if isinstance(constraint, list) else [constraint]:
                     details = each if isinstance(each, dict) else {"version": each}
-                    yield _poetry_package(name, details, text, group)._replace(from_index=_index_of(details.get("source"), tool, places))
+                    index = _index_of(details.get("source"), tool, places)
+                    yield _poetry_package(name, details, text, group)._replace(from_index=index, is_of_poetry=True)
 
 
 def _poetry_package(name: str, details: TomlTable, text: Text, group: str) -> Package:

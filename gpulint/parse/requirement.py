@@ -15,7 +15,8 @@ class Package(NamedTuple):
     not told: for a path, an address without `#egg=`, a word that is not known. `text` is the requirement as written, an Unknown where
     a part of it is not known; the name is given all the same where that part is behind it. `specifier` is the version as written, without
     blanks (`==2.4.1`, `>=2,<3`, `=12.1=*cuda*`), "" for none. `marker` is the environment it is for, `group` the extra or dependency
-    group that it is of, "" for none; `from_index` the index that the file ties it to.
+    group that it is of, "" for none, and `is_of_poetry` says that it is a group of poetry's own; `from_index` is the index that the file
+    ties it to.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Package(NamedTuple):
     marker: str = ""
     group: str = ""
     from_index: Value | None = None
+    is_of_poetry: bool = False
 
     @property
     def shown(self) -> str:

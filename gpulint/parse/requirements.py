@@ -75,6 +75,14 @@ def parse_requirements(source: Source) -> Requirements:
     return _from_lines(_logical_lines(source), source.location(0, len(source.text)))
 
 
+def parse_lines(text: Text) -> Requirements:
+    """Read requirements that stand in another file, such as a heredoc: each line for itself."""
+    ends = [match.start() for match in re.finditer(r"\n|\Z", text)]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    lines = (line for start, end in zip(starts, ends, strict=True) for line in _content(text.cut(start, end)))
+    return _from_lines(lines, text.location)
+
+
 def _from_lines(lines: Iterator[Text], location: Location) -> Requirements:
     packages: list[Package] = []
     options: list[Option] = []

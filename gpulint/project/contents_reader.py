@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
+from typing import NamedTuple
 
 from gpulint.facts import words
 from gpulint.facts.images import brought_packages
@@ -16,7 +17,7 @@ from gpulint.model.script import is_shell, read_script
 from gpulint.model.stage import Copy, Dockerfile, Run, Stage
 from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, python_name
-from gpulint.parse.requirements import Requirements
+from gpulint.parse.requirements import Requirements, parse_lines
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.contents import Contents, Installed, OfBase, Removed, exact_version, meanings
@@ -25,6 +26,7 @@ from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
 
 _MOST_FILES = 50  # requirement files that name one another
+_STANDARD_INPUT = ("/dev/stdin", "-")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _LOCAL = re.compile(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
 
@@ -178,21 +180,36 @@ class _Reader:
             local = _LOCAL.fullmatch(as_written(package.text)) if not package.name and package.wheel is None else None
             if local:
                 extras = {python_name(extra.strip()) for extra in (local["extras"] or "").split(",")}
-                yield from self._of_project(Text(local["path"].strip(), package.location, ()), stage, run, extras)
+                yield from self._of_project(Text(local["path"].strip(), package.location, ()), stage, run, _Groups(extras))
             else:
                 yield install, package
         chosen = _groups(install)
         for file in install.requirement_files:
-            yield from self._of_file(file, stage, run, chosen)
+            written = self._written(file, install, stage, run)
+            if written is not None:
+                requirements = parse_lines(written)
+                yield from ((requirements, package) for package in requirements.packages)
+            else:
+                yield from self._of_file(file, stage, run, chosen)
 
-    def _of_project(self, folder: Text, stage: Stage, run: Run, extras: set[str]) -> Iterator[tuple[Requirements, Package]]:
+    def _written(self, file: Value, install: Install, stage: Stage, run: Run) -> Text | None:
+        """The text of a file that a heredoc writes: the command's own standard input, or one that is copied in."""
+        if not isinstance(file, Text):
+            return None
+        if file in _STANDARD_INPUT:
+            bodies = [each.target for each in install.command.redirects if each.operator.startswith("<<")]
+            return bodies[-1] if bodies and isinstance(bodies[-1], Text) else None
+        place = absolute(run.working_directory, file)
+        return self._files.written(place, stage, run) if place else None
+
+    def _of_project(self, folder: Text, stage: Stage, run: Run, groups: _Groups) -> Iterator[tuple[Requirements, Package]]:
         """The packages that a project in a folder depends on, by whichever of its files names some."""
         files = [Text(join_paths(folder, name), folder.location, ()) for name in _PROJECT_FILES]
         found = [file for file in files if self._found(file, stage, run) is not None]
         for file in found or files[:1]:
-            yield from self._of_file(file, stage, run, extras)
+            yield from self._of_file(file, stage, run, groups)
 
-    def _of_file(self, file: Value, stage: Stage, run: Run, groups: set[str]) -> Iterator[tuple[Requirements, Package]]:
+    def _of_file(self, file: Value, stage: Stage, run: Run, groups: _Groups) -> Iterator[tuple[Requirements, Package]]:
         """The packages of a file and of those that it names, of no group or of one of these."""
         origin = self._found(file, stage, run)
         if origin is None:
@@ -200,7 +217,7 @@ class _Reader:
             return
         for requirements in self._read(origin):
             for package in requirements.packages:
-                if not package.group or package.group in groups:
+                if groups.has(package):
                     yield requirements, package
 
     def _found(self, file: Value, stage: Stage, run: Run) -> str | None:
@@ -248,9 +265,36 @@ class _Reader:
         return pins, is_settled
 
 
-def _groups(install: Install) -> set[str]:
-    """The extras and groups of a project that a command installs with it."""
-    values = (option.value for option in install.options if option_meaning(install.manager, option.name) == "group")
+class _Groups(NamedTuple):
+    """Which extras and groups of a project are installed with it: those that are named, of poetry's own all that are not left out."""
+
+    named: set[str]
+    left_out: set[str] = set()
+    takes_extras: bool = False
+    takes_groups: bool = False
+
+    def has(self, package: Package) -> bool:
+        """Whether a package of the project is among them."""
+        if not package.group or package.group in self.named:
+            return True
+        of_poetry = package.is_of_poetry
+        return self.takes_groups and package.group not in self.left_out if of_poetry else self.takes_extras
+
+
+def _groups(install: Install) -> _Groups:
+    """The extras and groups that a command names. poetry takes every group of its own that is not left out, unless it is told which."""
+    is_poetry = install.manager == "poetry"
+    only = install.option("--only", "--only-root", "--no-dev")
+    return _Groups(
+        _words_of(install, "group"),
+        _words_of(install, "left-out"),
+        takes_extras=install.option("--all-extras") is not None,
+        takes_groups=install.option("--all-groups") is not None or (is_poetry and only is None),
+    )
+
+
+def _words_of(install: Install, meaning: str) -> set[str]:
+    values = (option.value for option in install.options if option_meaning(install.manager, option.name) == meaning)
     return {python_name(word) for value in values if isinstance(value, Text) for word in re.split(r"[\s,]+", value)}
 
 

@@ -30,6 +30,18 @@ class ImageFiles:
         mounted = self._mounted(path, run) if run else ()
         return next((origin for origin in (*mounted, *self._copied(path, stage, run, 0)) if origin in self._tree), None)
 
+    def written(self, path: str, stage: Stage, run: Run) -> Text | None:
+        """What stands at an absolute path of the stage's image where a heredoc of a COPY or ADD before the RUN writes it."""
+        for each in stage.chain():
+            for copy in reversed(each.copies):
+                destination = copy.destination
+                if not isinstance(destination, Text) or (each is stage and copy.instruction.location >= run.instruction.location):
+                    continue
+                for heredoc in copy.instruction.heredocs:
+                    if path in (str(destination), join_paths(destination, heredoc.name)):
+                        return heredoc.body
+        return None
+
     def stage_of(self, copy: Copy) -> Stage | None:
         """The stage that a copy takes from; None where it takes from the build context or an image."""
         return self._dockerfile.stage(copy.from_) if isinstance(copy.from_, Text) else None

@@ -82,6 +82,22 @@ def test_requirement_files_are_read_where_they_come_from(tmp_path: Path, instruc
     assert [str(index) for index in found.packages[1].extra_indexes] == ["https://download.pytorch.org/whl/cu118"]
 
 
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        "COPY <<EOF /r.txt\n--extra-index-url https://x.example\ntorch==2.4.1  # one\nEOF\nRUN pip install -r /r.txt",
+        "WORKDIR /app\nCOPY <<requirements.txt ./\n\ntorch==2.4.1\nrequirements.txt\nRUN pip install -r requirements.txt",
+        "RUN pip install -r /dev/stdin <<EOF\nnumpy\ntorch==2.4.1\nEOF",
+    ],
+)
+def test_requirements_that_a_heredoc_writes(tmp_path: Path, instructions: str) -> None:
+    found = contents(tmp_path, f"FROM python:3.11\n{instructions}\n")
+    assert [str(each.package.text) for each in found.named("torch")] == ["torch==2.4.1"]
+    line = found.named("torch")[0].package.location.line
+    assert (tmp_path / "Dockerfile").read_text().splitlines()[line - 1].startswith("torch==2.4.1")
+    assert found.unread == ()
+
+
 def test_a_file_that_is_not_here_is_told(tmp_path: Path) -> None:
     found = contents(tmp_path, "FROM python:3.11\nRUN curl -o r.txt https://x.example/r.txt && pip install -r r.txt -r $MORE torch\n")
     assert [each.name for each in found.packages] == ["torch"]
@@ -121,6 +137,31 @@ def test_a_lock_file_with_several_versions_settles_none(tmp_path: Path) -> None:
     }
     (torch,) = contents(tmp_path, "FROM python:3.11\nCOPY . .\nRUN uv sync\n", files).packages
     assert (torch.version, torch.is_settled) == (None, False)
+
+
+POETRY = """
+[tool.poetry.dependencies]
+torch = "2.4.1"
+[tool.poetry.group.serve.dependencies]
+vllm = "*"
+[project.optional-dependencies]
+export = ["onnx"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("poetry install", ["torch", "vllm"]),
+        ("poetry install --only main", ["torch"]),
+        ("poetry install --without serve", ["torch"]),
+        ("poetry install --no-root --all-extras", ["onnx", "torch", "vllm"]),
+        ("uv sync --all-extras", ["onnx", "torch"]),
+    ],
+)
+def test_groups_and_extras(tmp_path: Path, command: str, names: list[str]) -> None:
+    found = contents(tmp_path, f"FROM python:3.11\nCOPY . .\nRUN {command}\n", {"pyproject.toml": POETRY})
+    assert sorted(each.name for each in found.packages) == names
 
 
 def test_constraints_choose_versions(tmp_path: Path) -> None:
