@@ -45,7 +45,7 @@ def program_index(command: Sequence[str]) -> int:
     index = _skip_assignments(command, 0)
     while index < len(command):
         row = _row_at("wrappers", command, index)
-        if row is None:
+        if row is None or any(word in row.get("asks", ()) for word in command[index + 1 : index + 2]):
             return index
         index = _skip_wrapper(row, command, index + len(row["name"].split()))
     return index

@@ -28,11 +28,13 @@ from gpulint.source import Location, Text, Unknown, Value
 class RunCommand(Command):
     """A `docker run` with its options as they are written, in their order, and those `late` ones behind the image.
 
-    `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say. `place` is where it runs.
+    `runner` are the labels of the CI runner that runs it; None outside CI, and where the file does not say. `unconditional` says that
+    the job always gets there, and fails with it. `place` is where it runs.
     """
 
     options: tuple[Option, ...] = ()
     runner: tuple[Value, ...] | None = None
+    unconditional: bool = True
     place: Place = ANYWHERE
     late: tuple[Option, ...] = ()
 
@@ -77,13 +79,14 @@ class CommandLine(NamedTuple):
     """Any command of a script, in the script that it stands in.
 
     `context` says where that stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it, None outside
-    CI and where the file does not say.
+    CI and where the file does not say. `unconditional` says that the job always runs the script, and fails with it.
     """
 
     command: SimpleCommand
     script: Script
     context: str
     runner: tuple[Value, ...] | None
+    unconditional: bool = True
 
     @property
     def location(self) -> Location:
@@ -100,24 +103,29 @@ class CommandLines(NamedTuple):
 
 
 def read_commands(
-    script: Script, context: str = "shell", runner: tuple[Value, ...] | None = None, start: ScriptPath | None = START
+    script: Script,
+    context: str = "shell",
+    runner: tuple[Value, ...] | None = None,
+    start: ScriptPath | None = START,
+    unconditional: bool = True,
 ) -> CommandLines:
     """The containers, image builds and Compose calls of a script.
 
     `context` says where it stands: shell, make, github or gitlab; `runner` are the labels of the CI runner that runs it. `start` is the
-    folder in which its first command runs, None where that is not known.
+    folder in which its first command runs, None where that is not known. `unconditional` says that the job always runs the script, and
+    fails with it.
     """
     containers: list[Container] = []
     builds: list[ImageBuild] = []
     calls: list[ComposeCall] = []
     for line in _lines(places(script.commands, start, anew=context == "make")):
         if line.command == "run":
-            containers += _containers(line, context, runner)
+            containers += _containers(line, context, runner, unconditional)
         elif line.command == "build":
             builds += _builds(line)
         else:
             calls += _compose_calls(line)
-    commands = tuple(CommandLine(command, script, context, runner) for command in script.commands)
+    commands = tuple(CommandLine(command, script, context, runner, unconditional) for command in script.commands)
     return CommandLines(tuple(containers), tuple(builds), tuple(calls), commands)
 
 
@@ -221,7 +229,7 @@ class _Run(NamedTuple):
     open: frozenset[str] = frozenset()
 
 
-def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> Iterator[Container]:
+def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None, unconditional: bool) -> Iterator[Container]:
     run = _read_run(line)
     if run is None or any(option.name == "help" for option in run.options.options):
         return
@@ -251,7 +259,7 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None) -> 
         user=run.options.last("user"),
         groups=run.options.values("group-add"),
         open=run.options.open | run.open,
-        command=RunCommand(line.word, line.location, context, run.options.options, runner, line.place, late),
+        command=RunCommand(line.word, line.location, context, run.options.options, runner, unconditional, line.place, late),
     )
 
 

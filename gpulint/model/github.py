@@ -50,15 +50,18 @@ def _jobs(root: Mapping) -> Iterator[Job]:
 
 def _job(key: Scalar, job: Mapping, workflow: Mapping) -> Job:
     runner = _labels(job.get("runs-on"))
-    container = _container(job.entry("container"), key, runner)
-    services = (_container(entry, entry.key, runner) for entry in job.mapping("services"))
+    unconditional = _is_unconditional(job)
+    container = _container(job.entry("container"), key, runner, unconditional)
+    services = (_container(entry, entry.key, runner, unconditional) for entry in job.mapping("services"))
     env = _known(variables_of(workflow.mapping("env")), variables_of(job.mapping("env")), container.env if container else ())
     shells = (job.scalar("defaults", "run", "shell"), workflow.scalar("defaults", "run", "shell"))
     shell = next((each for each in shells if each is not None), _WINDOWS_SHELL if _is_windows(runner) else None)
     folders = (job.scalar("defaults", "run", "working-directory"), workflow.scalar("defaults", "run", "working-directory"))
     folder = next((each for each in folders if each is not None), None)
-    steps = tuple(_step(step, env, shell, folder) for step in job.sequence("steps").mappings())
-    started = (_started(step, runner) for step in steps)
+    nodes = tuple(job.sequence("steps").mappings())
+    steps = tuple(_step(step, env, shell, folder) for step in nodes)
+    always = (unconditional and _is_unconditional(step) for step in nodes)
+    started = (_started(step, runner, each) for step, each in zip(steps, always, strict=True))
     return Job(key, key.location, runner, container, tuple(filter(None, services)), steps, tuple(lines for lines in started if any(lines)))
 
 
@@ -67,6 +70,18 @@ def _labels(node: Node | None) -> tuple[Value, ...] | None:
     if node is None:
         return None
     return tuple(_value(label) for label in scalars(node.get("labels") if isinstance(node, Mapping) else node))
+
+
+_CHOOSING = re.compile(r"\b(?:matrix|runner|env|inputs|vars|needs|steps|secrets|hashFiles|false)\b")
+
+
+def _is_unconditional(node: Mapping) -> bool:
+    """Whether a job or step runs on every machine alike, and fails the run: no condition but on the event decides, and nothing lets it
+    fail."""
+    tolerated, condition = node.scalar("continue-on-error"), node.scalar("if")
+    if isinstance(tolerated, Unknown) or isinstance(condition, Unknown):
+        return False
+    return tolerated in (None, "false") and (condition is None or not _CHOOSING.search(condition))
 
 
 def _is_windows(runner: tuple[Value, ...] | None) -> bool:
@@ -97,10 +112,10 @@ def _is_posix(shell: Value | None) -> bool:
     return shell is None or (isinstance(shell, Text) and is_shell(shell.split(maxsplit=1)[0] if shell.strip() else "sh"))
 
 
-def _started(step: Step, runner: tuple[Value, ...] | None) -> CommandLines:
+def _started(step: Step, runner: tuple[Value, ...] | None, unconditional: bool) -> CommandLines:
     if step.script:
         start = ROOT if step.folder is None else _CHECKOUT.path(_value(step.folder))
-        return read_commands(step.script, "github", runner, start)
+        return read_commands(step.script, "github", runner, start, unconditional)
     action = build_action(step.uses.partition("@")[0]) if isinstance(step.uses, Text) else None
     return CommandLines(builds=(_build(step, action),)) if action else CommandLines()
 
@@ -134,7 +149,7 @@ def _parts(value: Value | None, separator: re.Pattern[str]) -> Iterator[Value]:
 # --- Containers -----------------------------------------------------------------------------------------------------------------
 
 
-def _container(entry: Entry | None, name: Scalar, runner: tuple[Value, ...] | None) -> Container | None:
+def _container(entry: Entry | None, name: Scalar, runner: tuple[Value, ...] | None, unconditional: bool) -> Container | None:
     """The container of a job or a service, by its image alone or by a mapping."""
     if entry is None:
         return None
@@ -165,7 +180,7 @@ def _container(entry: Entry | None, name: Scalar, runner: tuple[Value, ...] | No
         user=options.last("user"),
         groups=options.values("group-add"),
         open=_OPEN | options.open | ({"image"} if isinstance(reference.name, Unknown) else set()),
-        command=RunCommand(entry.key, entry.key.location.to(node.location), "github", options.options, runner),
+        command=RunCommand(entry.key, entry.key.location.to(node.location), "github", options.options, runner, unconditional),
     )
 
 

@@ -139,7 +139,7 @@ class _Reader:
         if launch is None or not isinstance(word, Text) or cpu_argument(step.words) is not None:
             return
         if launch.form == "code":
-            program = _read_snippet(word)
+            program = read_snippet(word)
             if program is not None and program.raises_without_cuda:
                 yield BuildProbe(step.command.location, "this Python code")
         elif launch.form == "script" and basename(word) != _SETUP:
@@ -216,7 +216,7 @@ def _probes_in(source: Source) -> Iterator[SetupProbe]:
         yield from setup_probes(source, tree)
 
 
-def _read_snippet(code: Text) -> Program | None:
+def read_snippet(code: Text) -> Program | None:
     """What Python code that is written in a command does. The readers of Python are imported here: few builds run any."""
     from gpulint.project.programs import read_program
 

@@ -74,6 +74,7 @@ CATALOGUE = (
     _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU501", "malformed-gpus-flag", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU502", "gpus-after-image", "command", "Container", Impact.CPU_FALLBACK, (ERROR, NOTE)),
+    _entry("GPU503", "gpu-on-cpu-runner", "command", "Container | CommandLine", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU504", "malformed-devcontainer-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU505", "nvidia-default-runtime", "command", "EngineConfig", Impact.INSECURE, (NOTE,)),
     _entry("GPU506", "apptainer-without-nv", "command", "CommandLine", Impact.CPU_FALLBACK, (WARNING,)),

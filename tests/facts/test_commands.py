@@ -42,6 +42,7 @@ from gpulint.facts.commands import (
         ("nice -n 10 nohup train", "train"),
         ("CUDA_VISIBLE_DEVICES=0 python train.py", "python"),
         ("xvfb-run -s '-screen 0 800x600x24' blender", "blender"),
+        ("command -v nvidia-smi", "command"),
     ],
 )
 def test_the_program_behind_wrappers(command: str, program: str) -> None:

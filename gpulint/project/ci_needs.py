@@ -1,0 +1,130 @@
+"""What commands of CI jobs need a GPU for: tools that do nothing without one, and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from posixpath import basename, normpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpulint.discover import Kind
+from gpulint.facts.ci import excludes_tests, hosted_without_gpu, selects_gpu_tests
+from gpulint.facts.commands import gpu_program, launched, plain_tool, program_index, program_name
+from gpulint.project.conditions import uncertain_commands
+from gpulint.source import Location, Source, Text, Unknown, Value, as_written
+
+if TYPE_CHECKING:
+    from gpulint.model.command import CommandLine
+    from gpulint.parse.shell import SimpleCommand
+    from gpulint.project import Project
+
+
+class Need(NamedTuple):
+    """What a command needs a GPU for, as the subject of a clause; `certain` where it fails without one. `place` is a test that does."""
+
+    says: str
+    certain: bool
+    place: Location | None = None
+
+
+def hosted(runner: tuple[Value, ...] | None) -> Text | None:
+    """The label of the standard runner that a job runs on; None for any other, and where that is not known."""
+    label = runner[0] if runner is not None and len(runner) == 1 else None
+    return label if isinstance(label, Text) and hosted_without_gpu(label) else None
+
+
+def fails_job(line: CommandLine) -> bool:
+    """Whether the job fails with the command: it always gets there, and nothing takes the failure away."""
+    commands, command = line.script.commands, line.command
+    if not line.unconditional or command.negated or id(command) in uncertain_commands(commands) or "substitution" in command.block:
+        return False
+    if any(label in ("if", "while", "until") for label in command.block) or any(map(_ignores_errors, commands)):
+        return False
+    at = next(index for index, each in enumerate(commands) if each is command)
+    follower = next((each for each in commands[at + 1 :] if each.block == command.block), None)
+    return follower is None or follower.operator not in ("||", "|", "&")
+
+
+def _ignores_errors(command: SimpleCommand) -> bool:
+    return [as_written(word) for word in command.words[:2]] == ["set", "+e"]
+
+
+def needs(line: CommandLine, project: Project) -> Iterator[Need]:
+    """What the command needs a GPU for."""
+    words = [as_written(word) for word in line.command.words]
+    at = program_index(words)
+    if at == len(words) or any(isinstance(word, Unknown) for word in line.command.words[at : at + 1]):
+        return
+    launch = launched(words)
+    if launch is None and gpu_program(words) and not plain_tool(words):
+        yield Need(program_name(words[at]), certain=True)
+    elif launch is not None and launch.form == "code":
+        yield from _of_code(line.command.words[launch.at])
+    else:
+        tool = launch.at if launch is not None and launch.form == "module" else at
+        yield from _of_tests(program_name(words[tool]), words[tool + 1 :], project)
+
+
+def _of_code(code: Value) -> Iterator[Need]:
+    if not isinstance(code, Text) or "cuda" not in code:
+        return
+    from gpulint.project.build_probes import read_snippet
+
+    program = read_snippet(code)
+    if program is not None and program.raises_without_cuda:
+        yield Need("its Python code", certain=True)
+
+
+def _of_tests(tool: str, arguments: list[str], project: Project) -> Iterator[Need]:
+    """Tests that are picked because they need a GPU, unless the repository's own skip without one; or some that need one among all."""
+    chosen = selects_gpu_tests(tool, arguments)
+    if chosen:
+        if not any(map(_skips, _test_sources(project, ()))):
+            yield Need(f"`{tool} {chosen}`", certain=False)
+    elif tool == "pytest" and not excludes_tests(tool, arguments) and not _is_configured(project):
+        sources = list(_test_sources(project, [word for word in arguments if not word.startswith("-")]))
+        found = next(filter(None, map(_unguarded, sources)), None) if not any(map(_guards, sources)) else None
+        if found is not None:
+            yield Need(f"a test in {found.path}", certain=False, place=found)
+
+
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+_SKIPS = re.compile(r"skip|xfail|importorskip")
+_ASKS = re.compile(r"is_available|device_count|nvidia-smi|has_cuda|cuda_available|has_gpu|requires_(?:gpu|cuda)")
+_GUARDS = re.compile(r"skip|xfail|mock|patch|fixture|parametrize|raises|is_available|device_count|\bmark\b|meta", re.IGNORECASE)
+_USES = re.compile(r"""^\s+.*(?:device\s*=\s*["']cuda|\.cuda\(\)|\.to\(["']cuda)""", re.MULTILINE)
+_SELECTING = re.compile(rb"(?i)(?:addopts|markers)[^\]]*(?:gpu|cuda)")
+
+
+def _test_sources(project: Project, arguments: list[str] | tuple[()]) -> Iterator[Source]:
+    """The test files, and the conftest files beside them, that name a GPU; below the paths that the arguments name, if any."""
+    folders = [normpath(word.partition("::")[0]) for word in arguments]
+    for path in project.tree.paths(Kind.PYTHON):
+        if not _TEST_FILE.fullmatch(basename(path)) or not project.relevance.names_gpu(path):
+            continue
+        is_below = not folders or any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)
+        source = project.tree.source(path) if is_below or basename(path) == "conftest.py" else None
+        if source is not None:
+            yield source
+
+
+def _skips(source: Source) -> bool:
+    """Whether a file of tests leaves some out where there is no GPU."""
+    return bool(_SKIPS.search(source.text) and _ASKS.search(source.text))
+
+
+def _guards(source: Source) -> bool:
+    """Whether the files beside the tests decide which of them run."""
+    return basename(source.path) == "conftest.py"
+
+
+def _unguarded(source: Source) -> Location | None:
+    """The first line of a test file that uses CUDA, where nothing in the file makes that depend on anything."""
+    match = _USES.search(source.text) if not _GUARDS.search(source.text) else None
+    return source.line_location(source.position(match.start())[0] + match[0].count("\n")) if match else None
+
+
+def _is_configured(project: Project) -> bool:
+    """Whether the settings of the test runner speak of tests for a GPU."""
+    sources = (project.tree.source(path) for path in project.tree.paths(Kind.PYPROJECT))
+    return any(source is not None and _SELECTING.search(source.data) for source in sources)
