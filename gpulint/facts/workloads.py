@@ -56,6 +56,11 @@ def adds_shm(kind: str) -> bool:
     return kind in _kinds_with("adds_shm")
 
 
+def spreads_over_pods(kind: str) -> bool:
+    """Whether one program of this kind's containers runs its processes in several pods, so that they share the GPUs of all."""
+    return kind in _kinds_with("spreads_over_pods")
+
+
 def adds_tolerations(kind: str) -> bool:
     """Whether the kind's controller or template brings tolerations and selectors that its manifest does not show."""
     return kind in _kinds_with("adds_tolerations")

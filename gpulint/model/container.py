@@ -214,7 +214,8 @@ class Container:
     `entrypoint` and `arguments` are what this file says, or None where the image decides; each a tuple of words. `open` names the
     aspects that something outside the files read may yet supply (see ASPECTS). `ipc` and `pid` are its namespaces where one is named
     (`host`, `service:x`); `security_options` are written as `docker run --security-opt` takes them (`seccomp=unconfined`), whatever the
-    tool. `user` is whom its process runs as, and `groups` those that are added to the user's own.
+    tool. `user` is whom its process runs as, and `groups` those that are added to the user's own. `processes` is how many processes on each
+    machine a training job asks for beside the command.
     """
 
     dialect: Dialect
@@ -237,6 +238,7 @@ class Container:
     security_options: tuple[Value, ...] = ()
     user: Value | None = None
     groups: tuple[Value, ...] = ()
+    processes: Value | None = None
     open: frozenset[str] = frozenset()
     pod: Pod | None = None
     service: Service | None = None

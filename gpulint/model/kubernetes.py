@@ -129,6 +129,7 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         pid=_host_namespace(site, "hostPID"),
         security_options=tuple(security_options(node, site)),
         user=run_as(node, site),
+        processes=_processes(site),
         groups=tuple(values(site.holder, "securityContext", "supplementalGroups")),
         open=pod.open | frozenset(_open_aspects(site, node)),
         pod=pod,
@@ -150,6 +151,12 @@ def _image(site: Site, node: Mapping) -> Value | None:
     """The image; Spark's driver and executor may leave it to the application."""
     around = (node, *site.above) if site.form == "gpu" else (node,)
     return next((image for image in (value(each, "image") for each in around) if isinstance(image, Unknown) or image), None)
+
+
+def _processes(site: Site) -> Value | None:
+    """The processes that a TrainJob or PyTorchJob starts in each of its pods."""
+    found = (value(site.node, "numProcPerNode"), value(site.owner, "spec", "nprocPerNode"))
+    return next((each for each in found if each is not None), None)
 
 
 def _host_namespace(site: Site, key: str) -> Text | None:

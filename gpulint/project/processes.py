@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LOADER = "torch.utils.data.DataLoader"
 _ONE_FOR_EACH_GPU = ("gpu", "auto")
+_LONGEST_NUMBER = 9
 
 
 class Setting(NamedTuple):
@@ -76,6 +77,14 @@ def processes_of(command: Words) -> Setting | None:
     """How many processes or GPUs on this machine a command asks for; None where it says no number, or spreads over several machines."""
     plain = [as_written(word) for word in command]
     return None if spreads_over_nodes(plain) else _setting(process_count(plain), command)
+
+
+def stated_processes(container: Container) -> Setting | None:
+    """The number of processes that a training job says for the container."""
+    number = container.processes
+    if not isinstance(number, Text) or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+        return None
+    return Setting(int(number), number.location, f"a number of {number} processes on each node")
 
 
 def _setting(option: Option | None, command: Words) -> Setting | None:

@@ -65,6 +65,7 @@ CATALOGUE = (
     _entry("GPU206", "runtime-without-visible-devices", "container", "Container", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU208", "shm-too-small", "container", "Container", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
     _entry("GPU209", "confinement-disabled", "container", "Container", Impact.INSECURE, (NOTE,)),
+    _entry("GPU210", "parallelism-exceeds-gpus", "container", "Container | CommandLine", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU211", "wrong-image-for-gpu", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU212", "rocm-devices-missing", "container", "Container", Impact.CPU_FALLBACK, (ERROR, NOTE)),
     _entry("GPU213", "docker-socket-mounted", "container", "Container", Impact.INSECURE, (NOTE,)),
