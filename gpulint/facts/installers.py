@@ -73,6 +73,11 @@ def environment_of_tool(command: Sequence[str]) -> str:
     return next((str(row["environment"]) for row in rows if called[:2] == row["command"].split()), "")
 
 
+def configuration_files(manager: str) -> tuple[str, ...]:
+    """The files by which a manager is configured for all who use the machine, and for root."""
+    return next((tuple(row["files"]) for row in table("installers")["configurations"] if row["manager"] == manager), ())
+
+
 def lock_files(name: str) -> tuple[str, ...]:
     """The lock files that choose the versions of what a project's file of that name asks for, where they lie beside it."""
     return next((tuple(row["locks"]) for row in table("installers")["locks"] if row["of"] == name), ())

@@ -22,6 +22,7 @@ from gpulint.parse.shell import SimpleCommand
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.contents import Contents, Installed, OfBase, Removed, exact_version, meanings
 from gpulint.project.image_files import ImageFiles, absolute, entered
+from gpulint.project.installer_config import configured_indexes
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
 
@@ -154,6 +155,9 @@ class _Reader:
         asked = tuple(self._asked(install, stage, run))
         pins, is_settled = self._pins(install, stage, run)
         indexes, extra_indexes = _indexes((install, *(requirements for requirements, _ in asked)))
+        if len(indexes) == len(extra_indexes):
+            configured, added = configured_indexes(install.manager, stage, run, self._files, self._tree)
+            indexes, extra_indexes = (*configured, *indexes), (*added, *extra_indexes)
         for requirements, package in asked:
             name = package.name or (package.wheel or ("", ""))[0]
             holds = holds_on_linux(package.marker)

@@ -177,6 +177,24 @@ def test_a_conda_environment_with_its_pip_list(tmp_path: Path) -> None:
     assert of(tmp_path, dockerfile, files) == ["environment.yml:2 pytorch==2.4.1 in train", "environment.yml:4 onnxruntime==? in train"]
 
 
+@pytest.mark.parametrize(
+    ("instructions", "index"),
+    [
+        ("COPY pip.conf /etc/pip.conf\nRUN pip install torch", " https://x.example/simple"),
+        ("COPY pip.conf /root/.config/pip/\nRUN pip install torch", " https://x.example/simple"),
+        ("COPY pip.conf /etc/pip.conf\nRUN pip install torch -i https://y.example/simple", " https://y.example/simple"),
+        ("COPY uv.toml /etc/uv/uv.toml\nRUN uv pip install torch", " https://x.example/simple"),
+        ("RUN pip config set global.index-url https://x.example/simple && pip install torch", " https://x.example/simple"),
+        ("COPY pip.conf /srv/pip.conf\nRUN pip install torch", ""),
+        ("RUN pip install torch\nRUN pip config set global.index-url https://x.example/simple", ""),
+    ],
+)
+def test_configured_indexes(tmp_path: Path, instructions: str, index: str) -> None:
+    files = {"pip.conf": "[global]\nindex-url = https://x.example/simple\n", "uv.toml": 'index-url = "https://x.example/simple"\n'}
+    (torch,) = of(tmp_path, f"FROM python:3.11\n{instructions}\n", files)
+    assert torch.partition("==?")[2] == index
+
+
 # --- As later steps leave them --------------------------------------------------------------------------------------------------
 
 
