@@ -98,7 +98,7 @@ def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Findi
         if not entry.module or waits(entry, project.machines) or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
             continue
         for kind in entry.node.split(" | "):
-            if kind != "Stage" or project.relevance.build_holds(entry.anchors):
+            if kind != "Stage" or project.builds_may_concern(entry.id):
                 for node in project.nodes(kind):
                     yield from _guarded(entry, node, project)
 

@@ -68,8 +68,7 @@ class Problem(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[Node]):
     """One rule: who it is, which nodes of the model it looks at, and how. `node` is the class of these, or a tuple of several;
-    `machines` are the facts of the machines without which it is silent. `anchors` are words in lower case of which the files of a build
-    (Dockerfiles, requirements, scripts) must hold one for it to speak of a stage; without any it is always asked."""
+    `machines` are the facts of the machines without which it is silent."""
 
     id: str
     name: str
@@ -78,7 +77,6 @@ class Rule(Generic[Node]):
     impact: Impact
     check: Callable[[Node, Project], Iterable[Problem]]
     machines: tuple[str, ...] = ()
-    anchors: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -110,7 +108,7 @@ class Entry(NamedTuple):
     """A rule as its pack's catalogue lists it, so that a run imports only the rules it needs.
 
     `node` is the name of the class it looks at, or several with ` | ` between; `module` is the module of its check, below the pack, or ""
-    for a rule of the engine itself; `page` the path of its page; `machines` and `anchors` as a Rule's.
+    for a rule of the engine itself; `page` the path of its page; `machines` as a Rule's.
     """
 
     id: str
@@ -121,4 +119,3 @@ class Entry(NamedTuple):
     module: str
     page: str
     machines: tuple[str, ...] = ()
-    anchors: tuple[str, ...] = ()

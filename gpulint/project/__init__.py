@@ -57,6 +57,10 @@ class Project:
 
     # --- Files ------------------------------------------------------------------------------------------------------------------
 
+    def builds_may_concern(self, rule: str) -> bool:
+        """Whether a rule of stages may have something to say; where notes are wanted, or house policy, each may."""
+        return self.wants_notes or self.strict or self.relevance.builds_may_concern(rule)
+
     def sources_with(self, anchor: bytes) -> Iterator[Source]:
         """The files of a known kind that hold these bytes."""
         for path in self.tree.paths(*Kind):

@@ -6,12 +6,13 @@ of this repository that uses one. So the files that name a GPU are told first, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
 from functools import cache, cached_property
 from posixpath import dirname
 
 from gpulint.discover import Kind
-from gpulint.facts import words
+from gpulint.facts import Row, table, words
 from gpulint.project.tree import Tree
 
 
@@ -21,7 +22,25 @@ def anchors(key: str) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in sorted(words("anchors", key)))
 
 
-_OF_BUILDS = (Kind.DOCKERFILE, Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, Kind.MAKEFILE)
+@cache
+def rule_anchors(rule: str) -> tuple[Row, ...]:
+    """The rows of a single rule's anchors, none where it is always asked."""
+    return tuple(row for row in table("anchors")["rules"] if rule in row["rules"])
+
+
+def _holds_anchor(row: Row, text: bytes) -> bool:
+    if any(word.encode() in text for word in row.get("words", ())):
+        return True
+    return any(re.search(pattern.encode(), text, re.MULTILINE) for pattern in row.get("patterns", ()))
+
+
+def _base_name(path: str) -> bytes:
+    return path.rpartition("/")[2].lower().encode()
+
+
+_OF_PROJECTS = ("setup.py", "setup.cfg", "Pipfile")
+_MAY_BE_NAMED = (".txt", ".in", ".toml", ".cfg", ".lock", ".yml", ".yaml", ".py", "Pipfile")
+_OF_BUILDS = (Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, Kind.MAKEFILE)
 _PIPELINES = (Kind.GITHUB, Kind.GITLAB)
 _SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, *_PIPELINES)
 
@@ -56,15 +75,20 @@ class Relevance:
         runs their image."""
         return tuple(path for path in self._tree.paths(Kind.DOCKERFILE) if self.names_gpu(path) or self._installs_for_gpu(path))
 
-    def build_holds(self, words: Sequence[str]) -> bool:
-        """Whether what images are built from holds one of these words; true for no words."""
-        return self._everything or not words or any(word.encode() in self._build_text for word in words)
+    def builds_may_concern(self, rule: str) -> bool:
+        """Whether what images are built from holds an anchor of a rule of stages: without one it has nothing to say but notes."""
+        rows = rule_anchors(rule)
+        return self._everything or not rows or any(_holds_anchor(row, self._build_text) for row in rows)
 
     @cached_property
     def _build_text(self) -> bytes:
-        """All that a build may read, in lower case: Dockerfiles, files of packages, scripts, and programs that install."""
-        installing = (path for path in self._tree.paths(Kind.PYTHON) if path.endswith("setup.py"))
-        paths = (*self._tree.paths(*_OF_BUILDS), *installing)
+        """All that a build may read, in lower case: Dockerfiles, files of packages, scripts, and what a Dockerfile names."""
+        dockerfiles = self._text_of(self._tree.paths(Kind.DOCKERFILE))
+        candidates = (path for path in self._tree.all_paths if path.endswith(_MAY_BE_NAMED))
+        named = (path for path in candidates if path.endswith(_OF_PROJECTS) or _base_name(path) in dockerfiles)
+        return dockerfiles + self._text_of((*self._tree.paths(*_OF_BUILDS), *named))
+
+    def _text_of(self, paths: Iterable[str]) -> bytes:
         return b"\n".join(source.lowered for source in map(self._tree.source, paths) if source is not None)
 
     def _installs_for_gpu(self, path: str) -> bool:

@@ -12,12 +12,12 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 
 def _entry(
-    rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], **further: tuple[str, ...]
+    rule_id: str, name: str, folder: str, node: str, impact: Impact, severities: tuple[Severity, ...], machines: tuple[str, ...] = ()
 ) -> Entry:
     """The entry of a rule whose page, and module unless it is the engine's own, lie in that folder under its name."""
     stem = name.replace("-", "_")
     module = "" if folder == "engine" else f"{__name__}.{folder}.{stem}"
-    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", **further)
+    return Entry(rule_id, name, node, severities, impact, module, f"{_FOLDER}/{folder}/{stem}.md", machines)
 
 
 CATALOGUE = (
