@@ -27,6 +27,7 @@ from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value, as_written
 
 _MOST_FILES = 50  # requirement files that name one another
+_NOT_READ = ("pixi.toml",)
 _STANDARD_INPUT = ("/dev/stdin", "-")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _LOCAL = re.compile(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
@@ -216,7 +217,7 @@ class _Reader:
     def _of_file(self, file: Value, stage: Stage, run: Run, groups: _Groups) -> Iterator[tuple[Requirements, Package]]:
         """The packages of a file and of those that it names, of no group or of one of these."""
         origin = self._found(file, stage, run)
-        if origin is None:
+        if origin is None or basename(origin) in _NOT_READ:
             self.unread.append(file)
             return
         for requirements in self._read(origin):

@@ -104,6 +104,11 @@ def test_a_file_that_is_not_here_is_told(tmp_path: Path) -> None:
     assert len(found.unread) == 2
 
 
+def test_a_file_of_a_form_that_is_not_read_is_told(tmp_path: Path) -> None:
+    found = contents(tmp_path, "FROM python:3.11\nCOPY . .\nRUN pixi install\n", {"pixi.toml": '[dependencies]\npytorch = "*"\n'})
+    assert (found.packages, [str(file) for file in found.unread]) == ((), ["pixi.toml"])
+
+
 def test_a_copy_behind_the_command_is_none_for_it(tmp_path: Path) -> None:
     found = contents(tmp_path, "FROM python:3.11\nRUN pip install -r /r.txt\nCOPY r.txt /\n", {"r.txt": "torch\n"})
     assert (found.packages, [str(file) for file in found.unread]) == ((), ["/r.txt"])
