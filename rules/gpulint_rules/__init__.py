@@ -63,6 +63,7 @@ CATALOGUE = (
     _entry("GPU204", "gpu-hidden-by-env", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU205", "gpu-taken-past-scheduler", "container", "Container", Impact.INSECURE, (WARNING,)),
     _entry("GPU206", "runtime-without-visible-devices", "container", "Container", Impact.CPU_FALLBACK, (ERROR,)),
+    _entry("GPU207", "driver-capabilities-incomplete", "container", "Container", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU208", "shm-too-small", "container", "Container", Impact.FAILS_TO_START, (ERROR, WARNING, NOTE)),
     _entry("GPU209", "confinement-disabled", "container", "Container", Impact.INSECURE, (NOTE,)),
     _entry("GPU210", "parallelism-exceeds-gpus", "container", "Container | CommandLine", Impact.FAILS_TO_START, (ERROR,)),
