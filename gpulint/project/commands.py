@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from posixpath import dirname
 from posixpath import join as join_paths
@@ -16,6 +17,10 @@ from gpulint.source import Source, Text
 
 if TYPE_CHECKING:
     from gpulint.model.container import Container
+
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+"""Python files whose commands are those that a test expects, and nobody runs."""
 
 
 class Started(NamedTuple):
@@ -48,6 +53,9 @@ def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
         yield read_commands(read_script(source.cut(0, len(source.text)), {}))
     elif kind is Kind.MAKEFILE:
         yield from _of_makefile(source)
+    elif kind is Kind.PYTHON:
+        if not _TEST_FILE.search(path):
+            yield _of_python(source)
     else:
         yield from _of_pipeline(tree, path, kind)
 
@@ -56,6 +64,12 @@ def _of_makefile(source: Source) -> Iterator[CommandLines]:
     from gpulint.parse.makefile import parse
 
     return (read_commands(with_inner_scripts(recipe.script, {}), "make") for recipe in parse(source))
+
+
+def _of_python(source: Source) -> CommandLines:
+    from gpulint.model.python_commands import read_python_commands
+
+    return read_python_commands(source)
 
 
 def _of_pipeline(tree: Tree, path: str, kind: Kind | None) -> Iterator[CommandLines]:

@@ -41,6 +41,14 @@ def _base_name(path: str) -> bytes:
 _OF_PROJECTS = ("setup.py", "setup.cfg", "Pipfile")
 _MAY_BE_NAMED = (".txt", ".in", ".toml", ".cfg", ".lock", ".yml", ".yaml", ".py", "Pipfile")
 _OF_BUILDS = (Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, Kind.MAKEFILE)
+
+
+@cache
+def _quoted_engines() -> tuple[bytes, ...]:
+    """How the name of a container engine stands among the words of a list in Python code."""
+    return tuple(quote + engine + quote for engine in anchors("engines") for quote in (b'"', b"'"))
+
+
 _PIPELINES = (Kind.GITHUB, Kind.GITLAB)
 _SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, *_PIPELINES)
 
@@ -119,8 +127,14 @@ class Relevance:
     @cached_property
     def scripts(self) -> tuple[str, ...]:
         """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; those that
-        run another tool where they name one themselves; and CI files that do, since their jobs run in containers."""
-        return tuple(path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
+        run another tool where they name one themselves; and CI files that do, since their jobs run in containers. And the Python files
+        that name a GPU and hand words to an engine."""
+        named = (path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
+        return (*named, *filter(self._hands_words_to_engine, self._tree.paths(Kind.PYTHON)))
+
+    def _hands_words_to_engine(self, path: str) -> bool:
+        """Whether a Python file may hold the words of a command of a container engine, each in quotes of its own."""
+        return self.names_gpu(path) and self._holds(path, _quoted_engines())
 
     def _starts_something(self, path: str) -> bool:
         names_gpu = self.names_gpu(path)

@@ -43,10 +43,12 @@ def _help(container: Container, fault: RequestFault) -> str:
     """What to write, quoted so that it reaches the tool: for a shell, or for a list that no shell reads."""
     if not fault.remedy:
         return ANY_VALUE
+    if container.is_dev_container or (container.command is not None and container.command.context == "python"):
+        return f'write "--gpus", {json.dumps(fault.remedy)}'
     if container.dialect is Dialect.RUN:
         return f"write --gpus {shlex.quote(fault.remedy)}"
     value = json.dumps(fault.remedy) if '"' in fault.remedy else fault.remedy
-    return f'write "--gpus", {json.dumps(fault.remedy)}' if container.is_dev_container else f"write --gpus {value}"
+    return f"write --gpus {value}"
 
 
 RULE = Rule("GPU501", "malformed-gpus-flag", Container, (Severity.ERROR,), Impact.FAILS_TO_START, check)
