@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 
 
 class Launch(NamedTuple):
@@ -88,7 +88,7 @@ def _rows_by_first_word(rows: str) -> dict[str, list[Row]]:
 def program_name(word: str) -> str:
     """The name of a program without its folder, and without the version in names such as `python3.11`; all shells are `sh`."""
     name = word.rpartition("/")[2]
-    return next((str(row["name"]) for row in table("commands")["aliases"] if re.fullmatch(row["pattern"], name)), name)
+    return next((str(row["name"]) for row in table("commands")["aliases"] if fullmatch(row["pattern"], name)), name)
 
 
 def launched(command: Sequence[str]) -> Launch | None:
@@ -126,14 +126,14 @@ def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None
 def _named_by_option(row: Row, word: str) -> str:
     """What the word behind this option is, where the option names the program; "module" also where a later word is the module."""
     forms = {"module": "module", "code": row.get("code_form", ""), "option": row["form"]}
-    return next((form for key, form in forms.items() if key in row and re.fullmatch(row[key], word)), "")
+    return next((form for key, form in forms.items() if key in row and fullmatch(row[key], word)), "")
 
 
 def _width(row: Row, word: str) -> int:
     """How many words an option takes, with its values."""
-    if "=" in word or word == "--" or re.fullmatch(row["flags"], word):
+    if "=" in word or word == "--" or fullmatch(row["flags"], word):
         return 1
-    return 3 if "two_values" in row and re.fullmatch(row["two_values"], word) else 2
+    return 3 if "two_values" in row and fullmatch(row["two_values"], word) else 2
 
 
 def common_folders() -> frozenset[str]:
@@ -210,7 +210,7 @@ def fetches_sources(command: Sequence[str]) -> bool:
 
 def _plain_argument(name: str, arguments: Sequence[str]) -> bool:
     rows = [row for row in table("commands")["plain_arguments"] if row["tool"] == name]
-    return any(option == row["option"] and re.fullmatch(row["pattern"], value) for row in rows for option, value in pairwise(arguments))
+    return any(option == row["option"] and fullmatch(row["pattern"], value) for row in rows for option, value in pairwise(arguments))
 
 
 def _plain_script(script: str) -> bool:
@@ -396,7 +396,7 @@ _MEANINGS: dict[str, Callable[[str | None], bool | None]] = {
 
 
 def _first_match(rows: str, text: str) -> Row | None:
-    return next((row for row in table("commands")[rows] if re.fullmatch(row["pattern"], text)), None)
+    return next((row for row in table("commands")[rows] if fullmatch(row["pattern"], text)), None)
 
 
 def _any_match(rows: str, text: str) -> bool:
@@ -416,7 +416,7 @@ def process_count(command: Sequence[str]) -> Option | None:
     index = program_index(command)
     name = program_name(command[index]) if index < len(command) else ""
     rows = [row for row in table("commands")["process_counts"] if row["launcher"] == name]
-    own = (option for option in options(command) if any(re.fullmatch(row["pattern"], option.name) for row in rows))
+    own = (option for option in options(command) if any(fullmatch(row["pattern"], option.name) for row in rows))
     return next(own, None) or parallel_processes(command)
 
 
@@ -426,7 +426,7 @@ def spreads_over_nodes(command: Sequence[str]) -> bool:
 
 
 def _is_of_several_nodes(row: Row, option: Option) -> bool:
-    if not re.fullmatch(row["pattern"], option.name):
+    if not fullmatch(row["pattern"], option.name):
         return False
     return option.value not in ("1", "1:1") if row["form"] == "count" else row["form"] in ("any", option.value)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table
+from gpulint.facts import Row, fullmatch, table
 
 
 class PackageFacts(NamedTuple):
@@ -55,7 +54,7 @@ def package_facts(name: str, extras: Iterable[str] = (), specifier: str = "") ->
 
 @cache
 def _row(name: str) -> Row | None:
-    return _rows_by_name().get(name) or next((row for row in _pattern_rows() if re.fullmatch(row["pattern"], name)), None)
+    return _rows_by_name().get(name) or next((row for row in _pattern_rows() if fullmatch(row["pattern"], name)), None)
 
 
 @cache
@@ -71,7 +70,7 @@ def _pattern_rows() -> tuple[Row, ...]:
 def _implied(row: Row, extras: set[str], specifier: str) -> str:
     label = specifier.partition("+")[2].strip()
     for build in table("packages")["labels"]:
-        if label and re.fullmatch(build["pattern"], label):
+        if label and fullmatch(build["pattern"], label):
             return str(build["implies"])
     asks_for_gpu = extras & {*row.get("gpu_extras", ()), *row.get("unless_extras", ())}
     return "nvidia-gpu" if asks_for_gpu else str(row["implies"])
@@ -93,10 +92,10 @@ def compiles_at_run_time(word: str) -> bool:
     """Whether a package, module, call or program of that name compiles GPU code, or calls a compiler, when it runs."""
     return run_time_compilation(word) is not None
 
+
 def prebuild_variable(package: str) -> str:
     """The variable that makes a package compile when it is installed, "" for one that does not compile when it runs, or has none."""
     return next((str(row["variable"]) for row in table("packages")["prebuild_variables"] if row["package"] == package), "")
-
 
 
 @cache
@@ -111,14 +110,14 @@ def _needs_by_word() -> dict[str, set[str]]:
 def prebuilds(package: str, variable: str) -> bool:
     """Whether an environment variable makes the package compile when it is installed, and no more when it runs."""
     rows = table("packages")["prebuild_variables"]
-    return any(row["package"] == package and re.fullmatch(row["pattern"], variable) for row in rows)
+    return any(row["package"] == package and fullmatch(row["pattern"], variable) for row in rows)
 
 
 def cuda_switch(word: str) -> bool | None:
     """Whether a build's setting (`-DGGML_CUDA=on`, `WITH_CUDA=OFF`) turns its CUDA part on; None for any other, or any other value."""
     name, _, value = word.removeprefix("-D").partition("=")
     name = name.partition(":")[0]
-    if not any(re.fullmatch(row["pattern"], name) for row in table("packages")["cuda_switches"]):
+    if not any(fullmatch(row["pattern"], name) for row in table("packages")["cuda_switches"]):
         return None
     rows = table("packages")["switch_values"]
     return next((row["state"] == "on" for row in rows if value.lower() in row["words"]), None)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 
 Arguments = Mapping[str, object]
 
@@ -127,7 +127,7 @@ def is_asked_for(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def literal(text: str) -> str:
     """Which device a string names: "gpu", "cpu" or ""."""
-    return next((str(row["means"]) for row in table("python")["literals"] if re.fullmatch(row["pattern"], text, re.IGNORECASE)), "")
+    return next((str(row["means"]) for row in table("python")["literals"] if fullmatch(row["pattern"], text, re.IGNORECASE)), "")
 
 
 @cache
@@ -208,7 +208,7 @@ def is_device_file(path: str) -> bool:
 def may_be_newer(message: str, line: str, version: tuple[int, int]) -> bool:
     """Whether that line, which a Python of that version refuses with that message, may be the syntax of a newer one."""
     rows = (row for row in table("python")["newer_syntax"] if version < tuple(row["since"]))
-    return any((not row["message"] or re.fullmatch(row["message"], message)) and re.fullmatch(row["line"], line) for row in rows)
+    return any((not row["message"] or fullmatch(row["message"], message)) and fullmatch(row["line"], line) for row in rows)
 
 
 @cache

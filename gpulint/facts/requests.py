@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import table, words
+from gpulint.facts import fullmatch, table, words
 
 
 class Driver(NamedTuple):
@@ -45,19 +44,19 @@ def names_no_device(value: str) -> bool:
 
 def is_driver_path(path: str) -> bool:
     """Whether a path, or the name of a volume, is where a host keeps the parts of its GPU driver that containers need."""
-    return any(re.fullmatch(row["pattern"], path) for row in table("requests")["driver_paths"])
+    return any(fullmatch(row["pattern"], path) for row in table("requests")["driver_paths"])
 
 
 def needs_other_devices(word: str) -> bool:
     """Whether a device, mount or image shows that a container uses other devices of the host, or runs containers itself."""
-    return any(re.fullmatch(row["pattern"], word) for row in table("requests")["other_devices"])
+    return any(fullmatch(row["pattern"], word) for row in table("requests")["other_devices"])
 
 
 def gpu_annotation(key: str) -> bool:
     """Whether a pod's annotation of that key asks a scheduler for a share of a GPU."""
-    return any(re.fullmatch(row["pattern"], key) for row in table("requests")["annotations"])
+    return any(fullmatch(row["pattern"], key) for row in table("requests")["annotations"])
 
 
 @cache
 def _vendor(key: str, name: str) -> str | None:
-    return next((row["vendor"] for row in table("requests")[key] if re.fullmatch(row["pattern"], name)), None)
+    return next((row["vendor"] for row in table("requests")[key] if fullmatch(row["pattern"], name)), None)

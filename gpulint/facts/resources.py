@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 from gpulint.facts.images import cpu_word, gpu_word
 
 ANY_VENDOR = "gpu"
@@ -28,7 +27,7 @@ def gpu_resource(name: str) -> Resource | None:
     if "/" not in name:
         return None
     for row in table("resources")["resources"]:
-        if row["name"] == name if "name" in row else re.fullmatch(row["pattern"], name):
+        if row["name"] == name if "name" in row else fullmatch(row["pattern"], name):
             return Resource(row["vendor"], row.get("shared", False), row.get("mig", False), row["whole"])
     return None
 
@@ -54,7 +53,7 @@ def looks_like_gpu(name: str) -> bool:
     """Whether a resource name means a GPU, rightly written or not: a failed attempt at a request is a request too."""
     if gpu_resource(name) or legacy_resource(name) or nearest_resource(name):
         return True
-    if any(re.fullmatch(row["pattern"], name) for row in table("resources")["other_devices"]):
+    if any(fullmatch(row["pattern"], name) for row in table("resources")["other_devices"]):
         return False
     domain, _, rest = name.partition("/")
     return bool(rest) and any(gpu_word(part.replace(".", "-")) for part in (domain, rest))
@@ -66,7 +65,7 @@ def nearest_resource(name: str) -> str | None:
     if gpu_resource(name):
         return None
     for row in table("resources")["near_resources"]:
-        if match := re.fullmatch(row["pattern"], name):
+        if match := fullmatch(row["pattern"], name):
             return match.expand(row["instead"])
     known = (str(row["name"]) for row in table("resources")["resources"] if "name" in row)
     near = [(_distance(name.lower(), candidate), candidate) for candidate in known if abs(len(candidate) - len(name)) <= 2]
@@ -86,12 +85,12 @@ def _distance(left: str, right: str) -> int:
 
 def ray_counts(name: str) -> bool:
     """Whether KubeRay counts a limit of that name as GPUs for Ray; `nvidia.com/gpu.shared` and MIG slices with a suffix it does not."""
-    return any(re.fullmatch(row["pattern"], name) for row in table("resources")["ray_counted"])
+    return any(fullmatch(row["pattern"], name) for row in table("resources")["ray_counted"])
 
 
 def device_class(name: str) -> str:
     """The vendor whose GPUs a DRA device class of that name stands for, "" where it is not known to be a GPU's."""
-    return next((str(row["vendor"]) for row in table("resources")["device_classes"] if re.fullmatch(row["pattern"], name)), "")
+    return next((str(row["vendor"]) for row in table("resources")["device_classes"] if fullmatch(row["pattern"], name)), "")
 
 
 def gpu_label(key: str, value: str | None) -> str:
@@ -107,14 +106,14 @@ def gpu_label(key: str, value: str | None) -> str:
 
 def gpu_taint(key: str, value: str | None = None) -> str:
     """The vendor whose nodes a taint or toleration of that key guards, ANY_VENDOR where it says GPU and not whose, "" for any other."""
-    row = next((row for row in table("resources")["taints"] if re.fullmatch(row["key"], key)), None)
+    row = next((row for row in table("resources")["taints"] if fullmatch(row["key"], key)), None)
     return str(row["vendor"]) if row else _by_words(key, value)
 
 
 def _matches(row: Row, key: str, value: str | None) -> bool:
-    if not re.fullmatch(row["key"], key):
+    if not fullmatch(row["key"], key):
         return False
-    return "value" not in row or (value is not None and bool(re.fullmatch(row["value"], value)))
+    return "value" not in row or (value is not None and bool(fullmatch(row["value"], value)))
 
 
 def _by_words(key: str, value: str | None) -> str:

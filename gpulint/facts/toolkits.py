@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from gpulint.facts import Row, table
+from gpulint.facts import Row, fullmatch, table
 
 PartName = Literal["cuda", "cudnn", "nvcc", "cc"]
 """A part of what compiles and runs CUDA code: the run-time libraries, cuDNN, nvcc, a C compiler."""
@@ -30,7 +30,7 @@ def brought(manager: str, name: str, version: str | None, system: str = "") -> B
     `system` the name and tag of the base image, since a distribution has a toolkit of one version."""
     known = _MANAGERS.get(manager, manager)
     for row in table("toolkits")["packages"]:
-        if known in row["managers"] and (match := re.fullmatch(row["pattern"], name)):
+        if known in row["managers"] and (match := fullmatch(row["pattern"], name)):
             return _brought(row, match.groupdict(), version, system)
     return None
 
@@ -67,10 +67,10 @@ def leaves_out_recommended(option: str) -> bool:
 @cache
 def parts_by_hand(word: str) -> frozenset[str]:
     """The parts that may come by hand where a command or a copy has that word: an archive, an installer, another package manager."""
-    return frozenset(part for row in table("toolkits")["by_hand"] if re.fullmatch(row["pattern"], word) for part in row["brings"])
+    return frozenset(part for row in table("toolkits")["by_hand"] if fullmatch(row["pattern"], word) for part in row["brings"])
 
 
 @cache
 def holds_libraries(path: str) -> bool:
     """Whether a path of an image, copied from it, may hold libraries or programs of the toolkit."""
-    return any(re.fullmatch(row["pattern"], path) for row in table("toolkits")["library_folders"])
+    return any(fullmatch(row["pattern"], path) for row in table("toolkits")["library_folders"])

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import LONGEST_WORD, Row, fullmatch, table, words
 
 
 class PodPath(NamedTuple):
@@ -78,7 +78,7 @@ def queue_label(key: str) -> bool:
 
 def stack_chart(chart: str) -> bool:
     """Whether a Helm chart, as `helm install` names it, is a part of the GPU stack: an operator, device plugin or exporter."""
-    return any(re.fullmatch(row["pattern"], chart) for row in table("workloads")["stack_charts"])
+    return any(fullmatch(row["pattern"], chart) for row in table("workloads")["stack_charts"])
 
 
 def says_nothing_of_workloads(kind: str) -> bool:
@@ -93,15 +93,17 @@ def infrastructure(name: str, namespace: str, image_repository: str, kind: str) 
     """
     return (
         kind in words("workloads", "infrastructure_kinds")
-        or (namespace != "" and any(re.fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"]))
-        or _infrastructure_name(name.lower())
+        or (namespace != "" and any(fullmatch(row["pattern"], namespace) for row in table("workloads")["namespaces"]))
+        or _infrastructure_name(name)
         or any(_matches(row, image_repository) for row in table("workloads")["infrastructure_images"])
     )
 
 
 def _infrastructure_name(name: str) -> bool:
     """Whether some words of a name, side by side, are those of infrastructure: `nvidia-device-plugin-daemonset`."""
-    known, parts = words("workloads", "infrastructure_words"), re.split(r"[^a-z0-9]+", name)
+    if len(name) > LONGEST_WORD:
+        return False
+    known, parts = words("workloads", "infrastructure_words"), re.split(r"[^a-z0-9]+", name.lower())
     spans = ("-".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, min(start + 5, len(parts) + 1)))
     return any(span in known or span.removesuffix("s") in known for span in spans)
 

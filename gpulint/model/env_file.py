@@ -14,11 +14,10 @@ MOST_VARIABLES = 10_000
 """How many variables of one file are read: far more than any real one has."""
 
 _LINE = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*
-    (?:[=:][ \t]*(?:'(?P<single>[^'\n]*)'|"(?P<double>[^"\n]*)"|(?P<bare>(?:(?![ \t]\#)[^\r\n])*?)))?
-    [ \t]*(?:[ \t]\#[^\n]*)?\r?$""",
-    re.VERBOSE | re.MULTILINE,
+    r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?:[=:][ \t]*(?P<value>[^\r\n]*)|(?<=[ \t])\#[^\n]*)?\r?$""", re.MULTILINE
 )
+_QUOTED = re.compile(r"""(?:'(?P<single>[^'\n]*)'|"(?P<double>[^"\n]*)")[ \t]*(?:[ \t]\#[^\n]*)?\r?$""", re.MULTILINE)
+_COMMENT = re.compile(r"[ \t]#")
 
 
 def read_env_file(source: Source) -> tuple[EnvVar, ...]:
@@ -29,15 +28,19 @@ def read_env_file(source: Source) -> tuple[EnvVar, ...]:
 
 def _read_lines(source: Source, variables: dict[str, Text]) -> Iterator[EnvVar]:
     for match in _LINE.finditer(source.text):
-        value = _value(source, match, variables)
+        value = None if match["value"] is None else _value(source, *match.span("value"), variables)
         if isinstance(value, Text):
             variables[match["name"]] = value
         yield EnvVar(source.cut(*match.span("name")), value)
 
 
-def _value(source: Source, match: re.Match[str], variables: Variables) -> Value | None:
-    for form in ("single", "double", "bare"):
-        if match[form] is not None:
-            text = source.cut(*match.span(form))
-            return text if form == "single" else interpolate(text, variables).value()
-    return None
+def _value(source: Source, start: int, end: int, variables: Variables) -> Value:
+    """What a variable is set to by the rest of its line; only in single quotes are references kept as they are."""
+    quoted = _QUOTED.match(source.text, start)
+    if quoted is None:
+        comment = _COMMENT.search(source.text, start, end)
+        bare = source.text[start : comment.start() if comment else end].rstrip(" \t")
+        return interpolate(source.cut(start, start + len(bare)), variables).value()
+    form = "double" if quoted["single"] is None else "single"
+    text = source.cut(*quoted.span(form))
+    return text if form == "single" else interpolate(text, variables).value()

@@ -17,7 +17,7 @@ from gpulint.parse.nodes import Entry, Mapping, Sequence
 from gpulint.source import Text, Value
 
 _QUALIFIED = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
-_ZERO = re.compile(r"\+?0*\.?0*(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
+_ZERO = re.compile(r"\+?0*(?:\.0*)?(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
 _CDI_ANNOTATION = "cdi.k8s.io/"
 _QUOTA_PREFIX = "requests."
 _BESIDE_CONTAINERS = (("resources", "limits"), ("resources", "requests"), ("resources",), ("limits",), ("requests",), ())

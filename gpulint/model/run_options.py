@@ -18,7 +18,7 @@ from gpulint.source import Location, Text, Unknown, Value
 _SHM = "/dev/shm"
 _FIELD = re.compile(r"(?<!^[A-Za-z]):")
 """The colon between the fields of a volume or device, not the one behind a Windows drive letter."""
-_EXPANSION_OR_COLON = re.compile(r"\$\{[^}]*\}|\$\((?:[^()]|\([^()]*\))*\)|\{\{.*?\}\}|:")
+_EXPANSION_OR_COLON = re.compile(r"\$\{[^}]*\}|\$\((?:[^()]|\([^()]*\))*\)|\{\{(?:(?!\{\{).)*?\}\}|:")
 _EXPANSION = re.compile(r"[$`]|\{\{")
 
 

@@ -150,7 +150,7 @@ class _Follower:
         name = program_name(launcher[0]) if launcher else ""
         found = self._places.find(target, form, name)
         if found is not None:
-            optimized = any(re.fullmatch(r"-[A-Za-z]*O+[A-Za-z]*", word) for word in launcher)
+            optimized = any(re.fullmatch(r"-[A-NP-Za-z]*O[A-Za-z]*", word) for word in launcher)
             how = " ".join(filter(None, (name, "-m" if form == "module" else "", target)))
             self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized))
             self.ends_elsewhere = False
