@@ -231,7 +231,7 @@ def machine_option(option: str) -> tuple[str, Any]:
         value = text == "true"
     elif key in ("gpus", "mig_profiles"):
         value = [part.strip() for part in text.split(",") if part.strip()]
-    elif key in ("gpus_per_node", "gpus_total") and text.isdecimal():
+    elif key in ("gpus_per_node", "gpus_total") and re.fullmatch("[0-9]{1,20}", text):
         value = int(text)
     return key, machine_fact("--machine", key, value)
 
@@ -340,7 +340,7 @@ SETTINGS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 MACHINE_FACTS: Mapping[str, Callable[[Any], Any]] = {
-    "driver": _matching(r"\d{3}(\.\d+){0,2}", 'a driver version such as "535" or "535.161.07"'),
+    "driver": _matching(r"\d{3}(\.\d{1,9}){0,2}", 'a driver version such as "535" or "535.161.07"'),
     "gpus": _words,
     "gpus_per_node": _count,
     "gpus_total": _count,
@@ -349,7 +349,7 @@ MACHINE_FACTS: Mapping[str, Callable[[Any], Any]] = {
     "gpu_runtime_class": _text,
     "gpu_taint": _matching(r"[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)", '"key=value:Effect" or "key:Effect"'),
     "adds_tolerations": _flag,
-    "compose_cli": _matching(r"v?\d+(\.\d+)*", 'a version such as "1.29" or "2.30.0"'),
+    "compose_cli": _matching(r"v?\d{1,9}(\.\d{1,9}){0,9}", 'a version such as "1.29" or "2.30.0"'),
     "platform": _matching(r"linux/\w+(/\w+)?", 'a platform such as "linux/arm64"'),
     "mig_strategy": _matching(r"none|single|mixed", '"none", "single" or "mixed"'),
     "mig_profiles": _words,

@@ -17,6 +17,11 @@ _MAX_BINARY = Fraction(2**63 - 1)
 _MAX_LENGTH = 60
 
 
+def parse_natural(text: str) -> int | None:
+    """The number that decimal digits alone write; None for all else, and for what is longer than any real one."""
+    return int(text) if len(text) <= _MAX_LENGTH and text.isascii() and text.isdecimal() else None
+
+
 def parse_quantity(text: str) -> Fraction | None:
     """The number that a quantity such as `1`, `500m`, `16Gi` or `1e3` stands for; None where the API server would refuse it.
 

@@ -14,6 +14,7 @@ from gpulint.facts import words
 from gpulint.facts.commands import cpu_argument, cpu_variable, gpu_argument, gpu_program, gpu_variable, program_index
 from gpulint.facts.python import is_device_file, is_report
 from gpulint.model.module import Assertion, AssertionKind, Fallback, FallbackKind, Gate
+from gpulint.parse.quantity import parse_natural
 from gpulint.parse.shell import SimpleCommand
 from gpulint.source import Text, Unknown, Value, as_written
 
@@ -128,8 +129,9 @@ class _Reader:
         if len(known) != 3:
             return None
         left, operator, right = known
-        if operator in _NUMBER and left.isdigit() and right.isdigit():
-            return bool(_NUMBER[operator](int(left), int(right)))
+        first, second = parse_natural(left), parse_natural(right)
+        if operator in _NUMBER and first is not None and second is not None:
+            return bool(_NUMBER[operator](first, second))
         return {"=": left == right, "==": left == right, "!=": left != right}.get(operator)
 
     # --- What becomes of the answer ------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from gpulint.facts.commands import (
 )
 from gpulint.facts.images import brought_packages
 from gpulint.model.grant import granted
+from gpulint.parse.quantity import parse_natural
 from gpulint.project import Project
 from gpulint.project.container_image import base_of, facts_of
 from gpulint.project.entrypoint import Words, effective_words, script_of
@@ -89,11 +90,12 @@ def stated_processes(container: Container) -> Setting | None:
 
 def _setting(option: Option | None, command: Words) -> Setting | None:
     """The option's number, where its value is one word that is known."""
-    if option is None or option.value is None or not option.value.isdecimal() or not isinstance(command[option.value_at], Text):
+    number = parse_natural(option.value) if option is not None and option.value is not None else None
+    if option is None or number is None or not isinstance(command[option.value_at], Text):
         return None
     name, value = command[option.at], command[option.value_at]
     shown = as_written(name) if option.at == option.value_at else f"{as_written(name)} {as_written(value)}"
-    return Setting(int(option.value), name.location, shown)
+    return Setting(number, name.location, shown)
 
 
 def sharing(container: Container, project: Project) -> Sign | None:

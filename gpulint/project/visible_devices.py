@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.model.container import RequestKind
+from gpulint.parse.quantity import parse_natural
 from gpulint.project import Project
 from gpulint.project.environment import entry_scripts, variable
 from gpulint.source import Location, Text, Unknown, as_written
@@ -60,7 +61,8 @@ def hiding(value: Text, count: int | None) -> Hiding | None:
         seen = "no GPU" if index == 0 else f"only {_numbered(index, 'GPU')}"
         if not _DEVICE.fullmatch(entry):
             return Hiding(f"names no device by {entry!r}: the program sees {seen}", index == 0) if entry != "-1" else None
-        if entry.isdecimal() and count is not None and int(entry) >= count:
+        number = parse_natural(entry)
+        if number is not None and count is not None and number >= count:
             given = f"the container is given {_numbered(count, 'GPU')}, counted from 0"
             return Hiding(f"names index {entry}, and {given}: the program sees {seen}", index == 0)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpulint.evidence import is_gpu_container, is_infrastructure
 from gpulint.model.container import Container, Dialect, Role
 from gpulint.model.grant import granted
-from gpulint.model.quantity import byte_size
+from gpulint.model.quantity import byte_size, parse_natural
 from gpulint.project import Project
 from gpulint.project.processes import sharing
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
@@ -35,7 +35,8 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
 def _without_unit(container: Container) -> list[Problem]:
     given = container.shared_memory
     size = given.size if given is not None else None
-    if not isinstance(size, Text) or not size.isdecimal() or not 0 < int(size) < MEBIBYTE:
+    number = parse_natural(size) if isinstance(size, Text) else None
+    if not isinstance(size, Text) or number is None or not 0 < number < MEBIBYTE:
         return []
     message = f"a size of {size} without a unit is {size} bytes: nothing fits into /dev/shm"
     return [Problem(size.location, message, Severity.ERROR, help=f"write {size}g")]
