@@ -5,6 +5,7 @@ Lines and columns count from 1, columns in characters, and an end column is the 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
@@ -133,6 +134,7 @@ class Source:
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
+        self._last_line = (0, "")
 
     @cached_property
     def lowered(self) -> bytes:
@@ -159,8 +161,20 @@ class Source:
         """The line of that number without its end; empty beyond the last."""
         if not 1 <= number <= len(self._starts):
             return ""
-        end = self._starts[number] if number < len(self._starts) else len(self.text)
-        return self.text[self._starts[number - 1] : end].rstrip("\r\n")
+        if self._last_line[0] != number:  # thousands of findings may stand on one line, as long as the file
+            end = self._starts[number] if number < len(self._starts) else len(self.text)
+            self._last_line = (number, self.text[self._starts[number - 1] : end].rstrip("\r\n"))
+        return self._last_line[1]
+
+    @cached_property
+    def _wide(self) -> list[int]:
+        """The offsets of the characters that UTF-16 writes in two units."""
+        return [] if self.text.isascii() else [match.start() for match in re.finditer("[\U00010000-\U0010ffff]", self.text)]
+
+    def utf16_column(self, line: int, column: int) -> int:
+        """A column of a line that the file has, counted in UTF-16 code units."""
+        start = self._starts[line - 1]
+        return column + bisect_left(self._wide, start + column - 1) - bisect_left(self._wide, start)
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of the character at that offset of the text."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from gpulint.parse.dockerfile import Instruction
 
 ANNOTATION, COMPOSE_KEY = "gpulint/ignore", "x-gpulint"
+LONGEST_REASON = 1000
+"""How many characters of an ignore's reason are kept: it stands in the report for each finding that the ignore holds back."""
+
 MOST_IGNORES, MOST_DECORATORS = 1000, 20
 """What is read of one file and one definition: more than anybody writes, so that no file takes longer than its length."""
 
@@ -118,7 +121,11 @@ def _from_comment(file: _Lines, number: int, comment: re.Match[str]) -> Ignore:
         return Ignore(location, (), "", number, number, _BEHIND_AN_INSTRUCTION)
     first, last = (1, len(file.blocks)) if comment["verb"] == "ignore-file" else _governed(file, number, is_alone)
     trouble = _unknown_rules(rules) or (_ABOVE_A_DIRECTIVE if number < file.directive else "")
-    return Ignore(location, rules, comment["reason"].strip(), first, last, trouble)
+    return Ignore(location, rules, _reason(comment["reason"]), first, last, trouble)
+
+
+def _reason(text: str) -> str:
+    return text.strip()[:LONGEST_REASON]
 
 
 def _governed(file: _Lines, number: int, is_alone: bool) -> tuple[int, int]:
@@ -186,7 +193,7 @@ def _from_annotation(entry: Entry, first: int, last: int) -> Iterator[Ignore]:
         yield Ignore(location, (), "", first, last, _NO_RULE_IN_ANNOTATION)
         return
     rules = tuple(rule.strip() for rule in words[1].split(","))
-    yield Ignore(location, rules, words[2].strip(), first, last, _unknown_rules(rules))
+    yield Ignore(location, rules, _reason(words[2]), first, last, _unknown_rules(rules))
 
 
 # --- Use ------------------------------------------------------------------------------------------------------------------------

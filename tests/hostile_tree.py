@@ -39,7 +39,7 @@ CHART = "apiVersion: v2\nname: chart\nversion: 1.0.0\n"
 BROKEN_POD = "honest/pod.yaml"
 DEEP = 10_000
 HUGE = 100 * 1024 * 1024
-SERVICES = 5_000
+SERVICES = 2_000
 SMALL_FILES = 20_000
 
 EVERY_KIND = {
@@ -80,6 +80,8 @@ def files() -> dict[str, str | bytes]:
         "encodings": _encodings,
         "nesting": _nesting,
         "growth": _growth,
+        "shared": _shared,
+        "patterns": _patterns,
         "cycles": _cycles,
         "outside": _outside,
         "types": _wrong_types,
@@ -218,7 +220,7 @@ def _growth() -> Iterator[tuple[str, str]]:
     yield (
         "quadratic/compose.yaml",
         f"x-a: &a {{{''.join(f'k{at}: 1, ' for at in range(500))}}}\n{COMPOSE}"
-        + "".join(f"  s{at}:\n    image: {IMAGE}\n    environment: *a\n" for at in range(400)),
+        + "".join(f"  s{at}:\n    image: {IMAGE}\n    environment: *a\n" for at in range(300)),
     )
     doubled = "".join(f"A{at}=$A{at - 1}$A{at - 1}\n" for at in levels)
     yield "doubling/.env", f"A0=xxxxxxxx\n{doubled}"
@@ -249,6 +251,89 @@ def _growth() -> Iterator[tuple[str, str]]:
     )
     yield "deeper/kustomization.yaml", f"{KUSTOMIZATION}resources: [pod.yaml]\npatches:\n{steps}"
     yield "deeper/pod.yaml", POD
+
+
+def _shared() -> Iterator[tuple[str, str]]:
+    """One thing that is long or heavy, and thousands of places that use it."""
+    long, many = "cuda " * 20_000, range(400)
+    services = "".join(f"  s{at}: {{image: {IMAGE}, command: KEY}}\n" for at in many)
+    containers = "".join(f"    - {{name: c{at}, image: {IMAGE}, command: [python, --device, cuda]}}\n" for at in many)
+    users = "".join(f"  s{at}: {{image: *x, gpus: all}}\n" for at in many)
+    metadata = f"{{name: {'x' * 1_000_000}, namespace: {'y' * 500_000}}}"
+    yield "alias/compose.yaml", f"x: &x '{'python --device cuda ' * 10_000}'\nservices:\n{services.replace('KEY', '*x')}"
+    yield "alias-of-name/pod.yaml", f"{POD}x: &x {'x' * 500_000}\ny: [{'*x, ' * 5_000}]\n"
+    yield (
+        "alias-of-image/compose.yaml",
+        f"x: &x '{'cuda' * 100_000}'\nservices:\n{users}",
+    )
+    yield "variable/compose.yaml", f"services:\n{services.replace('KEY', '$A')}"
+    yield "variable/.env", f"A={long[:90_000]}\n"
+    yield "env-file/compose.yaml", "services:\n" + "".join(f"  s{at}: {{image: {IMAGE}, env_file: a.env}}\n" for at in many)
+    yield "env-file/a.env", "".join(f"A{at}=1\n" for at in range(9_000))
+    yield "argument/pod.yaml", (f"{POD}      env: [{{name: A, value: '{long[:90_000]}'}}]\n      args: [{'$(A), ' * 5_000}]\n")
+    yield (
+        "pod/pod.yaml",
+        (f"apiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec:\n  containers:\n{containers}"),
+    )
+    yield "line/compose.yaml", "services: {" + "".join(f"s{at}: {{image: {IMAGE}}}, " for at in many) + f"}}\nx: {long}\n"
+    yield (
+        "line/pod.json",
+        (
+            f'{{"apiVersion": "v1", "kind": "Pod", "x": "{chr(0x1F600) * 500_000}", "spec": {{"containers": ['
+            + ", ".join(f'{{"name": "c{at}", "image": "{IMAGE}"}}' for at in many)
+            + "]}}"
+        ),
+    )
+    yield "reason/compose.yaml", f"# gpulint: ignore-file[ALL] {long}\nservices:\n{services.replace('KEY', 'x')}"
+    yield "copies/Dockerfile", DOCKERFILE + "".join(f"COPY a{at} /b{at}/\n" for at in range(5_000))
+    yield (
+        "copies/compose.yaml",
+        "services:\n" + "".join(f"  s{at}: {{build: ., command: python /b{at}/a.py --device cuda}}\n" for at in many),
+    )
+
+
+def _patterns() -> Iterator[tuple[str, str]]:
+    """Words on which a careless regular expression tries every way of many to match."""
+    tags = ("cu8" + "9" * 80 + "x-latest", "py3" + "9" * 80 + "x-latest", "12.4.1-cudnn1" + "1." * 100_000 + "\\n", "cuda-" * 50_000 + "x")
+    names = ("x/" + "comfyui" * 20_000 + "!", "a/" * 100_000 + "cuda", "{{" * 100_000, "$" * 100_000, "`" * 100_000, "${" * 100_000)
+    for at, image in enumerate((*(f"x/gpu:{tag}" for tag in tags), *names)):
+        yield f"image/{at}/compose.yaml", f'services: {{a: {{gpus: all, image: "{image}"}}}}\n'
+        yield f"image/{at}/Dockerfile", f"FROM {image[:60_000]}\n{DOCKERFILE}"
+    words = {
+        "bash": "-" + "c" * 100_000 + "!",
+        "python": "-" + "O" * 100_000 + "!",
+        "rpm": "-" + "U" * 100_000 + "!",
+        "sh": "NVIDIA-Linux-x86_64-" + "1" * 100_000,
+        "torchrun": "--" + "a-" * 50_000 + "=",
+        "env": "A" * 100_000 + "!",
+    }
+    for program, word in words.items():
+        yield f"words/{program}/pod.yaml", POD.replace("[python, train.py", f'[{program}, "{word}", train.py')
+        yield f"words/{program}/Dockerfile", f"{DOCKERFILE}RUN {program} {word[:60_000]}\n"
+    many = ", ".join(f'"-{letter * 900}!"' for letter in "cOUi" * 500)
+    yield "words/many/pod.yaml", POD.replace("[python, train.py", f"[bash, {many}")
+    quantities = ("0" * 200_000 + "x", "1" * 200_000, "." * 200_000, "1e" + "9" * 200_000)
+    limits = "".join(
+        f"    - {{image: {OTHER_IMAGE}, resources: {{limits: {{nvidia.com/gpu: '{quantity}', {'a-' * 50_000}/gpu: 1}}}}}}\n"
+        for quantity in quantities
+    )
+    yield "quantity/pod.yaml", f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n{limits}"
+    yield "volumes/run.sh", f"docker run --gpus all -v $A{'{{' * 50_000}:/x {OTHER_IMAGE}\ndocker run -v '{'$(' * 50_000}' {OTHER_IMAGE}\n"
+    yield "volumes/compose.yaml", f'{COMPOSE}    volumes: ["$A{"{{" * 100_000}", "{"$(" * 100_000}"]\n    gpus: \'{chr(34) * 100_000}\'\n'
+    digits = "9" * 5_000
+    count = '"$(nvidia-smi -L | wc -l)"'
+    checks = f"if [ {count} -gt {digits} ] || [ {count} -eq \u00b2 ]; then exit 1; fi\n"
+    yield "digits/entry.sh", f"#!/bin/sh\n{checks}{SCRIPT}"
+    yield "digits/Dockerfile", f'FROM {IMAGE}\nCOPY entry.sh /\nENTRYPOINT ["/entry.sh"]\n'
+    yield (
+        "digits/compose.yaml",
+        f"services:\n  a:\n    image: {OTHER_IMAGE}\n    gpus: {digits}\n    shm_size: {digits}\n"
+        f"    command: torchrun --nproc-per-node {digits} train.py\n    environment: {{CUDA_VISIBLE_DEVICES: {digits}}}\n"
+        f"  b: {{build: ., gpus: all, shm_size: '{digits}.5', environment: {{CUDA_VISIBLE_DEVICES: '\u0661,\u00b2'}}}}\n",
+    )
+    blanks = " " * 200_000
+    yield "env/compose.yaml", f"{COMPOSE}    env_file: a.env\n"
+    yield "env/a.env", f"A{blanks}!\nA=x{blanks}\ry\nB='x'{blanks}y\nC={'${A:-' * 50_000}\nexport{blanks}!\n"
 
 
 def _cycles() -> Iterator[tuple[str, str]]:

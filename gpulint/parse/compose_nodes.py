@@ -21,6 +21,9 @@ MAX_DEPTH = 200
 MAX_ALIASED = 250_000
 """How many values the aliases of one file may repeat. Beyond, it is made to overwhelm whoever reads it."""
 
+LONG_VALUE = 64
+"""A longer value that aliases repeat counts as several: one for each so many characters."""
+
 Event = Any
 """An event of PyYAML or of ruamel.yaml: the same fields, in unrelated classes."""
 
@@ -138,9 +141,10 @@ class Composer:
         scalar.pieces = pieces
         scalar.plain = not quote and (tag is None or tag not in _STRING_TAGS)
         scalar.tag = tag
-        self._count += 1
+        size = 1 + len(value) // LONG_VALUE
+        self._count += size
         if event.anchor:
-            self._anchors[event.anchor] = (scalar, 1)
+            self._anchors[event.anchor] = (scalar, size)
         self._top.items.append(scalar)
 
     def _irregular(self, event: Event) -> tuple[Location, tuple[Piece, ...] | None]:

@@ -38,6 +38,7 @@ _DIRECTIVES = ("syntax", "escape", "check")
 _BUILDKIT_FRONTEND = re.compile(r"(?:.*/)?dockerfile(?:-upstream)?(?:[:@].*)?")
 _LONGEST_FILE = 2 * 1024 * 1024
 _LONGEST_LINE = 65_535  # bytes that BuildKit's scanner holds
+_MOST_INSTRUCTIONS = 5_000  # an image has 127 layers at most, and nobody writes a file of forty images
 _MOST_PROBLEMS = 50  # a file with more is something else than a Dockerfile
 
 
@@ -161,6 +162,9 @@ class _Reader:
             line = self.lines[self.at].lstrip(SPACE)
             if not line or line[0] == "#":
                 self.at += 1
+            elif len(self.instructions) == _MOST_INSTRUCTIONS:
+                self._refuse(f"The file has more than {_MOST_INSTRUCTIONS:,} instructions.", self.at)
+                break
             else:
                 self._read_instruction()
         self._check()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpulint.parse.shell_syntax import (
     HOLE,
+    MOST_COMMANDS,
     AssignmentSyntax,
     Block,
     Names,
@@ -327,6 +328,9 @@ class Reader(WordReader):
     # --- simple commands ---
 
     def _simple(self, nodes: list[Node], operator: str, negated: bool) -> None:
+        self.names.command_count += 1
+        if self.names.command_count > MOST_COMMANDS:
+            self._stop(f"there are more than {MOST_COMMANDS:,} commands")
         start = end = self.at
         words: list[Word] = []
         assignments: list[AssignmentSyntax] = []

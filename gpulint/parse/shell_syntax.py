@@ -115,6 +115,10 @@ class ShellError(Exception):
         self.location = location
 
 
+MOST_COMMANDS = 5_000
+"""Commands of one script, with those inside of others. The longest that people write have some hundreds."""
+
+
 class Names:
     """Which names a script sets other than as local ones: how often, and in which functions by their numbers, 0 being outside all."""
 
@@ -122,6 +126,7 @@ class Names:
         self.counts: dict[str, int] = {}
         self.setters: dict[str, set[int]] = {}
         self.function_count = 0
+        self.command_count = 0
         self._blocks: list[Block] = []
         self._functions: list[tuple[int, set[str]]] = [(0, set())]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from posixpath import basename
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from gpulint.model.module import Module
     from gpulint.model.setup_probe import SetupProbe
     from gpulint.project.programs import Program
+
+
+_MOST_PROBES = 100
+"""How many of one stage are told: for each of them all commands of its RUN are looked at."""
 
 
 class BuildProbe(NamedTuple):
@@ -48,7 +53,7 @@ def build_probes(stage: Stage, project: Project) -> Iterator[BuildProbe]:
     """The commands of the stage's RUNs that need a GPU."""
     reader = _reader(stage, project)
     if reader is not None:
-        yield from (probe for step in reader.steps() for probe in reader.probes(step))
+        yield from islice((probe for step in reader.steps() for probe in reader.probes(step)), _MOST_PROBES)
 
 
 def built_scripts(stage: Stage, project: Project) -> Iterator[BuiltScript]:
@@ -62,11 +67,19 @@ class _Step(NamedTuple):
     """A command that a RUN certainly runs: those of the RUN before and behind it, and the folder it runs in."""
 
     command: SimpleCommand
-    earlier: Sequence[SimpleCommand]
-    later: Sequence[SimpleCommand]
+    commands: Sequence[SimpleCommand]
+    at: int
     run: Run
     folder: Value | None
     install: Install | None
+
+    @property
+    def earlier(self) -> Sequence[SimpleCommand]:
+        return self.commands[: self.at]
+
+    @property
+    def later(self) -> Sequence[SimpleCommand]:
+        return self.commands[self.at + 1 :]
 
     @property
     def words(self) -> list[str]:
@@ -100,14 +113,14 @@ class _Reader:
             for index, command in enumerate(commands):
                 folder = entered(command, folder)
                 if id(command) not in uncertain and _CONDITIONS.isdisjoint(command.block):
-                    yield _Step(command, commands[:index], commands[index + 1 :], run, folder, by_command.get(id(command)))
+                    yield _Step(command, commands, index, run, folder, by_command.get(id(command)))
 
     def probes(self, step: _Step) -> Iterator[BuildProbe]:
         if "substitution" in step.command.block:
             yield from _read_tool(step)
-        elif self._ends_build(step):
-            yield from _tool(step)
-            yield from self._program(step)
+        else:
+            found = [*_tool(step), *self._program(step)]
+            yield from found if found and self._ends_build(step) else ()
 
     def scripts(self, step: _Step) -> Iterator[BuiltScript]:
         for folder, location in _built_folders(step):

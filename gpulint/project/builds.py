@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import islice
 from posixpath import dirname, normpath
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,9 @@ Names = tuple[ImageRef, ...]
 
 _DEFAULT_NAMES = ("Dockerfile", "dockerfile", "Containerfile")
 _DEFAULT_TAG = "latest"
+_MOST_LAYERS = 127
+"""How many steps that copy are looked at, from the last: no more layers can be put upon one another."""
+
 _WILD_CARD = re.compile(r"[*?\[]")
 
 
@@ -221,16 +225,16 @@ def _tag(image: ImageRef) -> str:
 
 def container_path(built: Built, path: str, tree: Tree) -> str | None:
     """The path in the repository of a file that the stage, or one that it builds on, copies to that absolute path of the image."""
-    for stage in built.stage.chain():
-        for copy in reversed(stage.copies):
-            destination = copy.destination
-            if copy.from_ is not None or not isinstance(destination, Text):
-                continue
-            sources = [str(source) for source in copy.sources if isinstance(source, Text)]
-            found = (each for source in sources for each in _origins(source, destination, path, built.context, tree))
-            existing = next((each for each in found if each in tree), None)
-            if existing is not None:
-                return existing
+    copies = (copy for stage in built.stage.chain() for copy in reversed(stage.copies))
+    for copy in islice(copies, _MOST_LAYERS):
+        destination = copy.destination
+        if copy.from_ is not None or not isinstance(destination, Text):
+            continue
+        sources = [str(source) for source in copy.sources if isinstance(source, Text)]
+        found = (each for source in sources for each in _origins(source, destination, path, built.context, tree))
+        existing = next((each for each in found if each in tree), None)
+        if existing is not None:
+            return existing
     return None
 
 

@@ -27,6 +27,9 @@ from gpulint.source import Text, Unknown
 
 _DEFAULT_FILES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
 _OVERRIDE_FILES = ("compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml")
+_MOST_ENV_VARIABLES = 50_000
+"""How many variables of env files the services of a run are given: one file may be named by a thousand of them."""
+
 _EXTENDS_LIMIT = 32
 
 Services = dict[str, RawService]
@@ -65,6 +68,7 @@ class _Reader:
         self._extended: set[tuple[str, str]] = set()
         self._raw: dict[tuple[str, str], Services] = {}
         self._variables: dict[str, dict[str, Text]] = {}
+        self._env_room = _MOST_ENV_VARIABLES
 
     def services(self, path: str) -> Services:
         """The services of a file with what they extend, by name; with every aspect open where the file includes one that cannot be read."""
@@ -135,9 +139,10 @@ class _Reader:
                 name = RawService(service.key, (item,), service.variables).value("path")
             path = self.tree.resolve(item.location.path, name) if isinstance(name, Text) else None
             source = self.tree.source(path) if path else None
-            if source is None:
+            if source is None or self._env_room <= 0:
                 return None
             found += read_env_file(source)
+            self._env_room -= len(found)
         return tuple(found)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 from gpulint.model.container import Container, Pod
 from gpulint.source import Location
+
+_MOST_SIBLINGS = 100
+"""How many containers of a pod are put beside each of them: nobody writes a pod of more, and all of them grow with the square."""
 
 _OF_THE_POD = frozenset({"toleration", "runtime-class"})
 
@@ -58,5 +62,5 @@ def with_siblings(containers: Iterable[Container]) -> tuple[Container, ...]:
 
 
 def _beside(container: Container, pod: list[Container]) -> Container:
-    siblings = tuple(other for other in pod if other is not container)
+    siblings = tuple(islice((other for other in pod if other is not container), _MOST_SIBLINGS))
     return replace(container, siblings=siblings) if siblings else container

@@ -36,6 +36,9 @@ SECURITY_SEVERITY = {Severity.ERROR: "8.0", Severity.WARNING: "6.0", Severity.NO
 """On GitHub's scale, which is that of CVSS: high from 7, medium from 4, low below."""
 
 FINGERPRINT = "gpulintFinding/v1"
+LONGEST_LINE = 500
+"""Of a longer line only so many characters before and behind the place identify a finding: it may hold thousands of them."""
+
 ALWAYS = ("level",)
 """Written at its default too: a level that is absent means the default of the rule, not `warning`."""
 
@@ -144,6 +147,8 @@ def _identity(finding: Finding, source: Source | None) -> tuple[str, ...]:
     """What stays the same of a finding when lines above it come and go: its rule, its file and the words of its line."""
     place = finding.problem.location
     line = source.line(place.line) if source else ""
+    if len(line) > LONGEST_LINE:
+        line = line[max(place.column - LONGEST_LINE, 0) : place.column + LONGEST_LINE]
     return finding.rule, place.path, " ".join(line.split())
 
 
@@ -199,8 +204,7 @@ def _within(source: Source, line: int, column: int) -> tuple[int, int]:
     """The position, or the nearest that the file has, with its column in UTF-16 code units."""
     if line > source.line_count:
         line, column = source.line_count, len(source.line(source.line_count)) + 1
-    before = source.line(line)[: column - 1]
-    return line, 1 + len(before.encode("utf-16-le")) // 2
+    return line, source.utf16_column(line, min(column, len(source.line(line)) + 1))
 
 
 def _plain(value: Any) -> Any:
