@@ -22,6 +22,18 @@ def wires_toolkit(word: str) -> bool:
     return any(fullmatch(row["pattern"], word) for row in table("host_setup")["wiring"])
 
 
+def configures_toolkit(program: str, arguments: Sequence[str]) -> bool:
+    """Whether a command is the toolkit's own that tells an engine of it."""
+    return any(
+        program in row["words"] and row["verbs"] == list(arguments[: len(row["verbs"])]) for row in table("host_setup")["configuring"]
+    )
+
+
+def sets_default(option: str) -> bool:
+    """Whether an option of that command makes nvidia the runtime of containers that name none."""
+    return option in words("host_setup", "default_options")
+
+
 def names_other_engine(word: str) -> bool:
     """Whether a word is an engine beside Docker, which may be what the toolkit is for."""
     return word in words("host_setup", "other_engines")

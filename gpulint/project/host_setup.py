@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gpulint.facts.commands import program_index, program_name
-from gpulint.facts.host_setup import names_docker, names_other_engine, restarts_docker, toolkit_package, wires_toolkit
+from gpulint.facts.host_setup import (
+    configures_toolkit,
+    names_docker,
+    names_other_engine,
+    restarts_docker,
+    sets_default,
+    toolkit_package,
+    wires_toolkit,
+)
 from gpulint.facts.requests import runtime_vendor
 from gpulint.model.install import read_installs
 from gpulint.parse.shell import Script, SimpleCommand, UnknownWord
@@ -44,6 +53,41 @@ def unrestarted(line: CommandLine) -> SimpleCommand | None:
     if at is None or any(map(_restarts, commands[at + 1 :])):
         return None
     return commands[at]
+
+
+def default_runtime(line: CommandLine) -> Text | None:
+    """The runtime that a command makes Docker's default: by the toolkit's own program, or as text that it writes into daemon.json."""
+    command = line.command
+    words = [_known_part(word) for word in command.words]
+    at = program_index(words)
+    if at < len(words) and configures_toolkit(program_name(words[at]), words[at + 1 :]):
+        option = next((word for word in command.words if sets_default(_known_part(word))), None)
+        return Text("nvidia", option.location, ()) if option is not None and not any(map(_names_other_value, words)) else None
+    targets = [each.target for each in command.redirects]
+    if not any(_is_settings(_known_part(each)) for each in (*command.words, *targets)):
+        return None
+    texts = (each for each in (*targets, *command.words, *_piped_into(line)) if isinstance(each, Text))
+    found = ((text, match) for text in texts if (match := _DEFAULT.search(text)))
+    return next((text.cut(*match.span(1)) for text, match in found), None)
+
+
+def _piped_into(line: CommandLine) -> tuple[Value, ...]:
+    """The words of the command whose output the line's reads."""
+    commands = line.script.commands
+    at = next(index for index, each in enumerate(commands) if each is line.command)
+    return commands[at - 1].words if at and line.command.operator == "|" else ()
+
+
+_DEFAULT = re.compile(r'"default-runtime"\s*:\s*"([^"]*)"')
+
+
+def _is_settings(path: str) -> bool:
+    return path.endswith("daemon.json")
+
+
+def _names_other_value(word: str) -> bool:
+    """Whether a word is, or gives an option the value of, an engine beside Docker."""
+    return names_other_engine(word) or names_other_engine(word.partition("=")[2])
 
 
 def _wires(command: SimpleCommand) -> bool:

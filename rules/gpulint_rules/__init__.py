@@ -78,7 +78,7 @@ CATALOGUE = (
     _entry("GPU502", "gpus-after-image", "command", "Container", Impact.CPU_FALLBACK, (ERROR, NOTE)),
     _entry("GPU503", "gpu-on-cpu-runner", "command", "Container | CommandLine", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU504", "malformed-devcontainer-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
-    _entry("GPU505", "nvidia-default-runtime", "command", "EngineConfig", Impact.INSECURE, (NOTE,)),
+    _entry("GPU505", "nvidia-default-runtime", "command", "EngineConfig | CommandLine", Impact.INSECURE, (NOTE,)),
     _entry("GPU506", "apptainer-without-nv", "command", "CommandLine", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU507", "unescaped-helm-set", "command", "CommandLine", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU508", "malformed-ecs-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
