@@ -71,6 +71,6 @@ def parts_by_hand(word: str) -> frozenset[str]:
 
 
 @cache
-def holds_libraries(path: str) -> bool:
-    """Whether a path of an image, copied from it, may hold libraries or programs of the toolkit."""
-    return any(fullmatch(row["pattern"], path) for row in table("toolkits")["library_folders"])
+def may_hold(path: str, part: PartName) -> bool:
+    """Whether a path of an image, copied from it, may hold that part of the toolkit."""
+    return any(part in row["holds"] and fullmatch(row["pattern"], path) for row in table("toolkits")["library_folders"])

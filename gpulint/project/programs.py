@@ -310,13 +310,14 @@ class _Path:
         )
 
     def _compiling(self) -> Iterator[tuple[str, Location]]:
-        """The calls on the path that compile code at run time, and the functions on it that a decorator makes such ones."""
+        """The calls on the path that compile code at run time, and the functions on it that a decorator makes such ones. What only a GPU
+        lets run counts; what an option or another condition decides does not."""
         for module, scope, reach in self._scopes:
-            if reach.gate is Gate.NEVER:
-                continue
-            yield from ((call.name, call.location) for call in scope.calls if call.gate > Gate.NEVER and compiles_at_run_time(call.name))
-            decorators = module.decorators.get(scope.name, ())
-            yield from ((name, scope.location) for name in decorators if compiles_at_run_time(name))
+            if reach.gate is not Gate.MAY:
+                calls = (call for call in scope.calls if call.gate is not Gate.MAY and compiles_at_run_time(call.name))
+                yield from ((call.name, call.location) for call in calls)
+                decorators = module.decorators.get(scope.name, ())
+                yield from ((name, scope.location) for name in decorators if compiles_at_run_time(name))
 
     def _fallbacks(self, entry: Location | None) -> tuple[Fallback, ...]:
         """A return ends the program where it started, and is a fallback elsewhere; a library that is told to use the CPU falls nowhere.

@@ -158,7 +158,12 @@ def _is_all_from_elsewhere(stage: Stage) -> bool:
     stages = list(stage.chain())
     if any(copy.from_ is None for each in stages for copy in each.copies):
         return False
-    commands = (command for each in stages for run in each.runs for command in run.script.commands)
+    return fetches_code(stage)
+
+
+def fetches_code(stage: Stage) -> bool:
+    """Whether a step of the stage, or of those that it builds on, fetches source code from elsewhere."""
+    commands = (command for each in stage.chain() for run in each.runs for command in run.script.commands)
     return any(fetches_sources([as_written(word) for word in command.words]) for command in commands)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpulint.facts.cuda_tags import cuda_repository, cudnn_major
 from gpulint.facts.images import is_mirrored
-from gpulint.facts.toolkits import Brought, PartName, brought, holds_libraries, leaves_out_recommended, parts_by_hand
+from gpulint.facts.toolkits import Brought, PartName, brought, leaves_out_recommended, may_hold, parts_by_hand
 from gpulint.model.image import ImageRef
 from gpulint.model.script import is_shell
 from gpulint.model.stage import Copy, Stage
@@ -157,7 +157,7 @@ def _words_of_script(words: list[str], project: Project) -> Iterator[str]:
 
 def _copy_may_bring(copy: Copy, stage: Stage, name: PartName, project: Project, depth: int) -> bool:
     """Whether a copy from another stage or image may hold the part: it takes a folder of libraries, from where the part may be."""
-    if copy.from_ is None or not any(_may_hold(source) for source in copy.sources):
+    if copy.from_ is None or not any(_may_take(source, name) for source in copy.sources):
         return False
     dockerfile = project.dockerfile(stage.path)
     origin = dockerfile.stage(copy.from_) if dockerfile is not None and isinstance(copy.from_, Text) else None
@@ -166,5 +166,16 @@ def _copy_may_bring(copy: Copy, stage: Stage, name: PartName, project: Project, 
     return _part(origin, name, project, depth + 1).is_there is not False
 
 
-def _may_hold(source: Value) -> bool:
-    return isinstance(source, Unknown) or holds_libraries(str(source))
+def _may_take(source: Value, name: PartName) -> bool:
+    return isinstance(source, Unknown) or may_hold(str(source), name)
+
+
+def build_tools(stage: Stage, project: Project) -> tuple[Installed, ...]:
+    """The system's packages that bring a compiler into the image of a stage by themselves, and are there at its end."""
+    system = system_name(stage)
+    found = (each for each in project.contents(stage).packages if each.install.manager in _SYSTEM_MANAGERS and each.is_certain)
+    return tuple(each for each in found if _is_compiler(brought(each.install.manager, each.name, each.version, system)))
+
+
+def _is_compiler(parts: Brought | None) -> bool:
+    return parts is not None and not parts.recommended and bool(parts.parts & {"cc", "nvcc"})

@@ -45,6 +45,7 @@ CATALOGUE = (
     _entry("GPU118", "desktop-wheel-on-jetson", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU119", "driver-check-disabled", "image", "Stage | Container", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU120", "arg-scope-lost", "image", "Stage", Impact.CPU_FALLBACK, (ERROR,)),
+    _entry("GPU121", "build-tools-in-runtime-image", "image", "Stage", Impact.WASTEFUL, (NOTE,)),
     _entry(
         "GPU122",
         "cuda-newer-than-driver",
@@ -56,6 +57,7 @@ CATALOGUE = (
     ),
     _entry("GPU123", "gpu-architecture-unsupported", "image", "Container | Stage", Impact.FAILS_TO_START, (ERROR,), machines=("gpus",)),
     _entry("GPU124", "glibc-too-old", "image", "Stage", Impact.BUILD_FAILS, (ERROR,)),
+    _entry("GPU125", "jit-compiler-missing", "image", "Stage", Impact.FAILS_TO_START, (WARNING,)),
     _entry("GPU126", "visible-devices-baked-in", "image", "Stage", Impact.WRONG_GPU, (WARNING, NOTE)),
     _entry("GPU201", "gpu-not-requested", "container", "Container", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU202", "privileged-gpu-container", "container", "Container", Impact.INSECURE, (WARNING,)),
