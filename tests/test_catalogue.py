@@ -118,7 +118,7 @@ class TestANewRule:
         assert "name='some-fault', node='Pod'" in listing.stdout
         assert "impact=<Impact.CPU_FALLBACK" in listing.stdout
 
-    @pytest.mark.parametrize("node", ["ImageRef", "Stage", "Container", "Service", "Pod", "EntryPoint"])
+    @pytest.mark.parametrize("node", ["ImageRef", "Stage", "Container", "Service", "Pod", "CommandLine", "EngineConfig", "EntryPoint"])
     def test_it_can_look_at_any_node_and_says_nothing_yet(self, tool: Tool, tmp_path: Path, node: str) -> None:
         assert tool("new_rule", "project/some_fault", "GPU790", "--node", node).returncode == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpulint.facts.batch import action_length, brings_gpu, container_runner, demands_gpu, image_file, image_of, job_step, makes_image
@@ -137,14 +138,21 @@ def _reference(word: Value) -> ImageRef:
 
 def _made_of(file: Text, script: Script) -> ImageRef | None:
     """The image that the same script makes a file of."""
+    return _made_files(script).get(str(file))
+
+
+@lru_cache(maxsize=1000)
+def _made_files(script: Script) -> dict[str, ImageRef]:
+    """The files that a script makes of images, and of which."""
+    made: dict[str, ImageRef] = {}
     for command in script.commands:
         at, words = _program(command)
         rest = [word for word in command.words[at + 1 :] if not _known_part(word).startswith("-")]
         if at < len(words) and container_runner(words[at]) and len(rest) > 2 and makes_image(_known_part(rest[0])):
             *_, target, source = rest
-            if isinstance(target, Text) and target == file and image_of(_known_part(source)) is not None:
-                return _reference(source)
-    return None
+            if isinstance(target, Text) and image_of(_known_part(source)) is not None:
+                made.setdefault(str(target), _reference(source))
+    return made
 
 
 def _brings_gpu(options: Sequence[Value]) -> bool:

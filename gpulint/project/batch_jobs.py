@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from posixpath import basename
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,21 @@ from gpulint.source import Unknown, as_written
 
 if TYPE_CHECKING:
     from gpulint.model.command import CommandLine
+    from gpulint.parse.shell import Assignment, Script
     from gpulint.project import Project
 
 
-def directives(line: CommandLine, project: Project) -> tuple[str, ...]:
-    """The lines of the command's file by which it tells a scheduler what its job needs."""
-    source = project.tree.source(line.location.path)
+@lru_cache(maxsize=1000)
+def directives(path: str, project: Project) -> tuple[str, ...]:
+    """The lines of a file by which it tells a scheduler what its job needs."""
+    source = project.tree.source(path)
     return tuple(directive_pattern().findall(source.text)) if source is not None else ()
+
+
+@lru_cache(maxsize=1000)
+def assignments(script: Script) -> tuple[Assignment, ...]:
+    """What a script sets, anywhere in it."""
+    return tuple(each for command in script.commands for each in command.assignments)
 
 
 def asks_for_gpu(told: tuple[str, ...]) -> bool:
@@ -28,7 +37,7 @@ def asks_for_gpu(told: tuple[str, ...]) -> bool:
 
 def unasked_step(line: CommandLine, project: Project) -> BatchRun | None:
     """The container of a Slurm step whose job asks for no GPU: neither the step, nor the batch script, nor who submits it."""
-    told = directives(line, project)
+    told = directives(line.location.path, project)
     step = slurm_step(line.command) or _of_directive(line, told)
     if step is None or step.gets_gpu or not told or asks_for_gpu(told) or _is_submitted(line, project):
         return None
@@ -45,12 +54,16 @@ def _of_directive(line: CommandLine, told: tuple[str, ...]) -> BatchRun | None:
 
 def _is_submitted(line: CommandLine, project: Project) -> bool:
     """Whether a command of the repository submits that script, which may bring options of its own, or allocates machines in it."""
-    name = basename(line.location.path)
-    for other in project.command_lines:
-        words = [as_written(word) for word in other.command.words]
-        if any(map(submits, words)) and (other.script is line.script or any(basename(word) == name for word in words)):
-            return True
-    return False
+    scripts, names = _submitted(project)
+    return id(line.script) in scripts or basename(line.location.path) in names
+
+
+@lru_cache(maxsize=1)
+def _submitted(project: Project) -> tuple[frozenset[int], frozenset[str]]:
+    """The ids of the scripts that submit jobs or allocate machines, and the names of the files that they may submit."""
+    commands = ((line, [as_written(word) for word in line.command.words]) for line in project.command_lines)
+    submitting = [(line, words) for line, words in commands if any(map(submits, words))]
+    return frozenset(id(line.script) for line, _ in submitting), frozenset(basename(word) for _, words in submitting for word in words)
 
 
 def names_gpu(run: BatchRun) -> str:

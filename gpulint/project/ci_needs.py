@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from posixpath import basename, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ from gpulint.source import Location, Source, Text, Unknown, Value, as_written
 
 if TYPE_CHECKING:
     from gpulint.model.command import CommandLine
-    from gpulint.parse.shell import SimpleCommand
+    from gpulint.parse.shell import Script, SimpleCommand
     from gpulint.project import Project
 
 
@@ -35,14 +36,43 @@ def hosted(runner: tuple[Value, ...] | None) -> Text | None:
 
 def fails_job(line: CommandLine) -> bool:
     """Whether the job fails with the command: it always gets there, and nothing takes the failure away."""
-    commands, command = line.script.commands, line.command
-    if not line.unconditional or command.negated or id(command) in uncertain_commands(commands) or "substitution" in command.block:
-        return False
-    if any(label in ("if", "while", "until") for label in command.block) or any(map(_ignores_errors, commands)):
-        return False
-    at = next(index for index, each in enumerate(commands) if each is command)
-    follower = next((each for each in commands[at + 1 :] if each.block == command.block), None)
-    return follower is None or follower.operator not in ("||", "|", "&")
+    return line.unconditional and id(line.command) in _failing(line.script)
+
+
+def commands_around(place: Location, project: Project) -> list[CommandLine]:
+    """The commands that a place lies in: one, and those of a shell that runs it."""
+    lines = _commands_by_line(project).get((place.path, place.end_line), ())
+    return [line for line in lines if line.location[1:3] <= place[1:3] and place[3:] <= line.location[3:]]
+
+
+@lru_cache(maxsize=1)
+def _commands_by_line(project: Project) -> dict[tuple[str, int], list[CommandLine]]:
+    """The commands of CI jobs by their file and each line that they stand on."""
+    found: dict[tuple[str, int], list[CommandLine]] = {}
+    for line in project.command_lines:
+        if line.runner is not None:
+            for number in range(line.location.line, line.location.end_line + 1):
+                found.setdefault((line.location.path, number), []).append(line)
+    return found
+
+
+@lru_cache(maxsize=1000)
+def _failing(script: Script) -> frozenset[int]:
+    """The ids of the commands that end a script where they fail."""
+    if any(map(_ignores_errors, script.commands)):
+        return frozenset()
+    uncertain = uncertain_commands(script.commands)
+    found: set[int] = set()
+    following: dict[tuple[str, ...], str] = {}
+    for command in reversed(script.commands):
+        is_asked = command.negated or not _QUESTIONS.isdisjoint(command.block)
+        if not is_asked and id(command) not in uncertain and following.get(command.block, "") not in ("||", "|", "&"):
+            found.add(id(command))
+        following[command.block] = command.operator
+    return frozenset(found)
+
+
+_QUESTIONS = frozenset({"if", "while", "until", "substitution"})
 
 
 def _ignores_errors(command: SimpleCommand) -> bool:
@@ -79,10 +109,10 @@ def _of_tests(tool: str, arguments: list[str], project: Project) -> Iterator[Nee
     """Tests that are picked because they need a GPU, unless the repository's own skip without one; or some that need one among all."""
     chosen = selects_gpu_tests(tool, arguments)
     if chosen:
-        if not any(map(_skips, _test_sources(project, ()))):
+        if not any(map(_skips, _test_sources(project))):
             yield Need(f"`{tool} {chosen}`", certain=False)
     elif tool == "pytest" and not excludes_tests(tool, arguments) and not _is_configured(project):
-        sources = list(_test_sources(project, [word for word in arguments if not word.startswith("-")]))
+        sources = _test_sources(project, tuple(word for word in arguments if not word.startswith("-")))
         found = next(filter(None, map(_unguarded, sources)), None) if not any(map(_guards, sources)) else None
         if found is not None:
             yield Need(f"a test in {found.path}", certain=False, place=found)
@@ -96,8 +126,10 @@ _USES = re.compile(r"""^\s+.*(?:device\s*=\s*["']cuda|\.cuda\(\)|\.to\(["']cuda)
 _SELECTING = re.compile(rb"(?i)(?:addopts|markers)[^\]]*(?:gpu|cuda)")
 
 
-def _test_sources(project: Project, arguments: list[str] | tuple[()]) -> Iterator[Source]:
+@lru_cache(maxsize=100)
+def _test_sources(project: Project, arguments: tuple[str, ...] = ()) -> tuple[Source, ...]:
     """The test files, and the conftest files beside them, that name a GPU; below the paths that the arguments name, if any."""
+    found: list[Source] = []
     folders = [normpath(word.partition("::")[0]) for word in arguments]
     for path in project.tree.paths(Kind.PYTHON):
         if not _TEST_FILE.fullmatch(basename(path)) or not project.relevance.names_gpu(path):
@@ -105,9 +137,11 @@ def _test_sources(project: Project, arguments: list[str] | tuple[()]) -> Iterato
         is_below = not folders or any(folder == "." or path == folder or path.startswith(f"{folder}/") for folder in folders)
         source = project.tree.source(path) if is_below or basename(path) == "conftest.py" else None
         if source is not None:
-            yield source
+            found.append(source)
+    return tuple(found)
 
 
+@lru_cache(maxsize=10_000)
 def _skips(source: Source) -> bool:
     """Whether a file of tests leaves some out where there is no GPU."""
     return bool(_SKIPS.search(source.text) and _ASKS.search(source.text))
@@ -118,12 +152,14 @@ def _guards(source: Source) -> bool:
     return basename(source.path) == "conftest.py"
 
 
+@lru_cache(maxsize=10_000)
 def _unguarded(source: Source) -> Location | None:
     """The first line of a test file that uses CUDA, where nothing in the file makes that depend on anything."""
     match = _USES.search(source.text) if not _GUARDS.search(source.text) else None
     return source.line_location(source.position(match.start())[0] + match[0].count("\n")) if match else None
 
 
+@lru_cache(maxsize=1)
 def _is_configured(project: Project) -> bool:
     """Whether the settings of the test runner speak of tests for a GPU."""
     sources = (project.tree.source(path) for path in project.tree.paths(Kind.PYPROJECT))

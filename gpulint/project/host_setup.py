@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gpulint.facts.commands import program_index, program_name
@@ -34,21 +35,24 @@ def installed_toolkit(command: SimpleCommand) -> Value | None:
     return word
 
 
+@lru_cache(maxsize=1000)
 def is_for_docker(script: Script) -> bool:
     """Whether a script has to do with Docker, and with no other engine that the toolkit may be for."""
     words = [part for command in script.commands for part in _parts(command)]
     return any(map(names_docker, words)) and not any(map(names_other_engine, words))
 
 
+@lru_cache(maxsize=1)
 def is_wired(project: Project) -> bool:
     """Whether anything in the repository tells an engine of the toolkit: a script, or settings that list its runtime."""
     listed = (runtime for config in project.engine_configs for runtime in config.runtimes)
     return any(runtime_vendor(name) == "nvidia" for name in listed) or any(_wires(line.command) for line in project.command_lines)
 
 
-def unrestarted(line: CommandLine) -> SimpleCommand | None:
-    """The last command of the line's script that tells Docker of the toolkit, where nothing starts Docker anew behind it."""
-    commands = line.script.commands
+@lru_cache(maxsize=1000)
+def unrestarted(script: Script) -> SimpleCommand | None:
+    """The last command of a script that tells Docker of the toolkit, where nothing starts Docker anew behind it."""
+    commands = script.commands
     at = next((index for index in range(len(commands) - 1, -1, -1) if _wires(commands[index])), None)
     if at is None or any(map(_restarts, commands[at + 1 :])):
         return None

@@ -10,7 +10,7 @@ from gpulint.facts.commands import cpu_argument, hides_gpu, plain_tool
 from gpulint.model.batch_job import BatchRun, apptainer_run
 from gpulint.model.command import CommandLine
 from gpulint.project import Project
-from gpulint.project.batch_jobs import asks_for_gpu, directives, names_gpu, unasked_step
+from gpulint.project.batch_jobs import asks_for_gpu, assignments, directives, names_gpu, unasked_step
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text, as_written
 
@@ -29,15 +29,14 @@ def check(line: CommandLine, project: Project) -> Iterator[Problem]:
 
 def _is_set_by_variable(line: CommandLine) -> bool:
     """Whether the script sets a variable in place of the option."""
-    return any(stands_for_gpu_option(each.name) for command in line.script.commands for each in command.assignments)
+    return any(stands_for_gpu_option(each.name) for each in assignments(line.script))
 
 
 def _is_for_cpu(line: CommandLine, project: Project) -> bool:
     """Whether the script is told to do without a GPU: by a variable, or as a job that asks its scheduler for none."""
-    set_here = (each for command in line.script.commands for each in command.assignments if isinstance(each.value, Text))
-    if any(hides_gpu(each.name, str(each.value)) for each in set_here):
+    if any(hides_gpu(each.name, str(each.value)) for each in assignments(line.script) if isinstance(each.value, Text)):
         return True
-    told = directives(line, project)
+    told = directives(line.location.path, project)
     return bool(told) and not asks_for_gpu(told)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpulint.model.command import CommandLine, RunCommand
 from gpulint.model.container import Container, GpuRequest, RequestKind
 from gpulint.project import Project
-from gpulint.project.ci_needs import Need, fails_job, hosted, needs
+from gpulint.project.ci_needs import Need, commands_around, fails_job, hosted, needs
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text, Unknown
 
@@ -24,8 +24,10 @@ def check(node: Container | CommandLine, project: Project) -> Iterator[Problem]:
 
 def _of_line(line: CommandLine, project: Project) -> Iterator[Problem]:
     label = hosted(line.runner)
-    if label is not None and fails_job(line):
-        for need in needs(line, project):
+    if label is None:
+        return
+    for need in needs(line, project):
+        if fails_job(line):
             yield _problem(line, label, need)
 
 
@@ -56,9 +58,7 @@ def _is_reached(container: Container, project: Project) -> bool:
     """Whether the job gets to the command that starts the container, and fails with it; its own container comes before all commands."""
     if container.is_ci_job:
         return True
-    place = container.location
-    lines = (line for line in project.command_lines if line.location.path == place.path and line.runner is not None)
-    around = [line for line in lines if line.location[1:3] <= place[1:3] and place[3:] <= line.location[3:]]
+    around = commands_around(container.location, project)
     return bool(around) and all(map(fails_job, around))
 
 

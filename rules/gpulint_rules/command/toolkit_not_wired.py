@@ -22,7 +22,7 @@ def check(line: CommandLine, project: Project) -> Iterator[Problem]:
         help_line = "run nvidia-ctk runtime configure --runtime=docker and systemctl restart docker after it"
         yield Problem(word.location, message, Severity.NOTE, help=help_line)
         return
-    configuring = unrestarted(line)
+    configuring = unrestarted(line.script)
     if configuring is not None:
         message = "Docker is configured for the NVIDIA container toolkit, and not restarted after it: it reads its settings when it starts"
         yield Problem(configuring.location, message, Severity.NOTE, help="run systemctl restart docker after it")
