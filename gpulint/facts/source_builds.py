@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
-from gpulint.facts import Row, table, words
+from gpulint.facts import Row, fullmatch, table, words
 
 
 class SourceBuild(NamedTuple):
@@ -50,7 +49,7 @@ def build_of_package(name: str) -> SourceBuild | None:
 @cache
 def build_of_address(address: str) -> SourceBuild | None:
     """How the source at an address is built: a repository, as git or pip are told of it."""
-    return next((_build(row) for row in table("source_builds")["builds"] if re.fullmatch(row["source"], address)), None)
+    return next((_build(row) for row in table("source_builds")["builds"] if fullmatch(row["source"], address)), None)
 
 
 def _build(row: Row) -> SourceBuild:
@@ -82,28 +81,28 @@ def architecture_variables() -> frozenset[str]:
 
 def has_architecture_list(repository: str) -> bool:
     """Whether an image sets the list of architectures itself."""
-    return any(re.fullmatch(row["pattern"], repository) for row in table("source_builds")["images_with_list"])
+    return any(fullmatch(row["pattern"], repository) for row in table("source_builds")["images_with_list"])
 
 
 def needs_cuda_if_on(switch: str) -> bool:
     """Whether the build of a switch (`-DGGML_CUDA=ON`) stops where it is on and CUDA is not found."""
     name = switch.partition("=")[0]
-    return any(re.fullmatch(row["pattern"], name) for row in table("source_builds")["needed_switches"])
+    return any(fullmatch(row["pattern"], name) for row in table("source_builds")["needed_switches"])
 
 
 def option_meanings(options: Collection[str]) -> frozenset[str]:
     """What the options of a compiler or a build say of the CUDA libraries: runtime (it links with the run-time library), libraries (with
     others, such as cuBLAS), shared, static, information (it compiles nothing)."""
     rows = table("source_builds")["nvcc_options"]
-    return frozenset(row["means"] for row in rows if any(re.fullmatch(row["pattern"], option) for option in options))
+    return frozenset(row["means"] for row in rows if any(fullmatch(row["pattern"], option) for option in options))
 
 
 def has_cuda_feature(program: str, options: Collection[tuple[str, str]]) -> bool:
     """Whether a build of Rust or Go has a feature on that links with CUDA, by its options and their values."""
     rows = [row for row in table("source_builds")["feature_builds"] if row["program"] == program]
-    return any(name in row["options"] and re.fullmatch(row["pattern"], value) for row in rows for name, value in options)
+    return any(name in row["options"] and fullmatch(row["pattern"], value) for row in rows for name, value in options)
 
 
 def may_be_program(path: str) -> bool:
     """Whether a path may be that of a program, a library or a folder of such, by its name."""
-    return any(re.fullmatch(row["pattern"], path) for row in table("source_builds")["program_paths"])
+    return any(fullmatch(row["pattern"], path) for row in table("source_builds")["program_paths"])

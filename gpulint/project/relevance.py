@@ -29,7 +29,8 @@ def rule_anchors(rule: str) -> tuple[Row, ...]:
 
 
 def _holds_anchor(row: Row, text: bytes) -> bool:
-    if any(word.encode() in text for word in row.get("words", ())):
+    """Whether a text holds one of the row's words, one of those that must stand `twice`, or what a pattern matches."""
+    if any(word.encode() in text for word in row.get("words", ())) or any(text.count(word.encode()) > 1 for word in row.get("twice", ())):
         return True
     return any(re.search(pattern.encode(), text, re.MULTILINE) for pattern in row.get("patterns", ()))
 
