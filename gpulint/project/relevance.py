@@ -36,7 +36,7 @@ def _holds_anchor(row: Row, text: bytes) -> bool:
 
 
 def _base_name(path: str) -> bytes:
-    return path.rpartition("/")[2].lower().encode()
+    return path.rpartition("/")[2].lower().encode("utf-8", "surrogateescape")
 
 
 _OF_PROJECTS = ("setup.py", "setup.cfg", "Pipfile")
