@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _LOADER = "torch.utils.data.DataLoader"
 _ONE_FOR_EACH_GPU = ("gpu", "auto")
-_LONGEST_NUMBER = 9
 
 
 class Setting(NamedTuple):
@@ -82,10 +81,11 @@ def processes_of(command: Words) -> Setting | None:
 
 def stated_processes(container: Container) -> Setting | None:
     """The number of processes that a training job says for the container."""
-    number = container.processes
-    if not isinstance(number, Text) or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+    stated = container.processes
+    number = parse_natural(stated) if isinstance(stated, Text) else None
+    if not isinstance(stated, Text) or number is None:
         return None
-    return Setting(int(number), number.location, f"a number of {number} processes on each node")
+    return Setting(number, stated.location, f"a number of {stated} processes on each node")
 
 
 def _setting(option: Option | None, command: Words) -> Setting | None:
