@@ -48,7 +48,7 @@ class ImageRef:
         """The word of its tag that says GPU; "" where none does or the tag is not known."""
         return "" if self.tag is None or isinstance(self.tag, Unknown) else gpu_tag_word(self.tag)
 
-    @property
+    @cached_property
     def repository(self) -> str:
         """The name without `docker.io/`, `index.docker.io/` and `library/`. Raises UnknownValue."""
         return normalised(str(known(self.name)))

@@ -129,7 +129,16 @@ class Contents:
 
     def named(self, *names: str) -> tuple[Installed, ...]:
         """Those of these names that are there at the end."""
-        return tuple(each for each in self.packages if each.name in names)
+        found = [each for name in dict.fromkeys(names) for each in self._places.get(name, ())]
+        return tuple(self.packages[place] for place in sorted(found))
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where in `packages` the packages of each name stand: rules ask by name again and again."""
+        places: dict[str, list[int]] = {}
+        for place, each in enumerate(self.packages):
+            places.setdefault(each.name, []).append(place)
+        return places
 
     def before(self, installed: Installed) -> tuple[Installed | OfBase, ...]:
         """What is there, in its environment, when that package is installed."""
