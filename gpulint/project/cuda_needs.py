@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gpulint.facts.frameworks import (
     SystemCuda,
     followed_package,
+    is_known_index,
     loads_torch_first,
     needs_system_cuda,
     newest_by_python,
@@ -20,7 +21,7 @@ from gpulint.project import Project
 from gpulint.project.contents import Contents, Installed, exact_version, fits
 from gpulint.project.frameworks import platform_of, torch_build_of
 from gpulint.project.stage_programs import programs_of
-from gpulint.source import as_written
+from gpulint.source import Text, as_written
 
 _PYTHON_MANAGERS = frozenset({"pip", "uv", "poetry", "pipenv"})
 _PROJECT_FILES = (".toml", "Pipfile", ".lock")
@@ -103,9 +104,18 @@ def _is_free_to_choose(installed: Installed) -> bool:
     return installed.version == own and not installed.install.constraint_files and not of_project
 
 
+def _is_from_elsewhere(installed: Installed) -> bool:
+    """Whether an index or a folder of wheels that the facts do not know may have the package."""
+    indexes = [*installed.indexes, *filter(None, [installed.package.from_index])]
+    named = all(isinstance(index, Text) and is_known_index(str(index)) for index in indexes)
+    return not named or installed.has_option("-f", "--find-links") or installed.package.wheel is not None
+
+
 def _versions(installed: Installed) -> tuple[str | None, ...]:
     """The versions that may be installed: the chosen one; or the newest that the specifier admits, for each Python that systems have; ()
-    where they are not known."""
+    where they are not known. Of another index nothing is: it may have builds for another CUDA under the same version."""
+    if _is_from_elsewhere(installed):
+        return ()
     if installed.version is not None:
         return (installed.version,)
     if not installed.is_settled:
