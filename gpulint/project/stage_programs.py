@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gpulint.discover import Kind
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.image_files import ImageFiles
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def programs_of(stage: Stage, project: Project) -> tuple[Program, ...]:
     """The programs that run in the image of a stage, each once: of its containers, and where it has none of its own command."""
+    if not project.tree.paths(Kind.PYTHON):
+        return ()
     containers = project.containers_of(stage)
     found = map(project.program_of, containers) if containers else _own_programs(stage, project)
     return tuple({program.path: program for program in found if program is not None}.values())
