@@ -465,7 +465,7 @@ def test_an_annotation_without_a_rule_is_refused(tmp_path: Path, value: str) -> 
         ("# gpulint: ignore-file[gpu101] demo", "no rule 'gpu101' (did you mean 'GPU101'?)"),
         ("# gpulint: ignore[unpinned-gpu-images] demo", "no rule 'unpinned-gpu-images' (did you mean 'unpinned-gpu-image'?)"),
         ("\n    x-gpulint: unpinned-images demo", "no rule 'unpinned-images' (did you mean 'unpinned-gpu-image'?)"),
-        ("\n    x-gpulint: GPU999 demo", "no rule 'GPU999'"),
+        ("\n    x-gpulint: ACME7 demo", "no rule 'ACME7'"),
     ],
 )
 def test_an_ignore_of_a_rule_that_does_not_exist_is_reported_with_the_nearest(tmp_path: Path, ignore: str, complaint: str) -> None:
@@ -565,6 +565,6 @@ def test_sarif_keeps_the_finding_with_the_reason(tmp_path: Path) -> None:
     assert {result["suppressions"][0]["kind"] for result in kept.values()} == {"inSource"}
 
 
-def test_time_does_not_grow_with_the_square_of_the_comments(tmp_path: Path) -> None:
+def test_of_comments_without_number_a_thousand_are_read(tmp_path: Path) -> None:
     write(tmp_path, {"train.py": "@step\n# gpulint: ignore[GPU101] \\\n" * 20_000 + "def main(): torch.cuda\n"})
     assert len(concise(tmp_path)) == 1000
