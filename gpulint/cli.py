@@ -190,13 +190,15 @@ def _formats(values: tuple[str, ...]) -> list[tuple[str, str | None]]:
 
 
 def _write(report: str, path: str | None) -> None:
-    if path is None:
-        click.echo(report, nl=False, color=True)
-        return
     try:
-        Path(path).write_text(report, encoding="utf-8")
+        if path is None:
+            click.echo(report, nl=False, color=True)
+        else:
+            Path(path).write_text(report, encoding="utf-8")
+    except BrokenPipeError:  # whoever reads has read enough, which click takes care of
+        raise
     except OSError as error:
-        raise GpulintError(f"{path}: cannot be written: {error.strerror}") from None
+        raise GpulintError(f"{path or 'standard output'}: cannot be written: {error.strerror}") from None
 
 
 def _color(choice: str, path: str | None) -> bool:
@@ -205,7 +207,7 @@ def _color(choice: str, path: str | None) -> bool:
         return choice == "always"
     if path is not None or os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout is not None and sys.stdout.isatty())
 
 
 @cli.command()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpulint import __version__, engine, registry, report
-from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
+from gpulint.config import Config, find_config, glob_pattern, is_file, load_config, nearest
 from gpulint.discover import Kind, list_files
 from gpulint.engine import Outcome, Selection
 from gpulint.errors import GpulintError
@@ -168,8 +168,22 @@ def _check_rules(config: Config) -> None:
 def _folder(paths: tuple[str, ...]) -> Path:
     """The folder that the paths share, absolute."""
     named = [Path(os.path.normpath(Path(path).absolute())) for path in paths if path != STANDARD_INPUT] or [Path.cwd()]
-    folders = [path if path.is_dir() else path.parent for path in named]
+    folders = [path if _is_folder(path) else path.parent for path in named]
     return Path(os.path.commonpath(folders))
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def work_tree(folder: Path) -> Path | None:
@@ -181,11 +195,15 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     """Read what the paths name and all that their links may need. Raises GpulintError for a path that is not there."""
     paths = paths or (".",)
     for path in paths:
-        if path != STANDARD_INPUT and not Path(path).exists():
+        if path != STANDARD_INPUT and not _exists(Path(path)):
             raise GpulintError(f"{path}: no such file or folder")
     if stdin_filename and STANDARD_INPUT not in paths:
         raise GpulintError(f"--stdin-filename {stdin_filename}: standard input is not read; add {STANDARD_INPUT} to the paths")
     root = _root(_folder(paths), config.path)
+    if root == root.parent and not any(Path(path).absolute() == root for path in paths):
+        raise GpulintError(
+            f"{root} is the only folder that holds these paths, and all of it would be read: give it itself if that is meant"
+        )
     given = _standard_input(root, stdin_filename) if STANDARD_INPUT in paths else {}
     only_input = set(paths) == {STANDARD_INPUT} and not stdin_filename
     selection = _selection(root, paths, frozenset(given))
@@ -212,13 +230,15 @@ def _files(root: Path, config: Config, selection: Selection) -> list[str]:
     if excluded:
         named = (folder for folder in selection.folders if folder and excluded.search(folder + "/"))
         files.update(f"{folder}/{path}" for folder in named for path in list_files(root / folder, None))
-        files.update(path for path in selection.files if (root / path).is_file())
+        files.update(path for path in selection.files if is_file(root / path))
     return sorted(files)
 
 
 def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:
     path = Path(os.path.normpath(Path(name).absolute())) if name else root / "stdin.yaml"
     inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    if sys.stdin is None:
+        raise GpulintError("standard input is closed")
     data = sys.stdin.buffer.read(INPUT_LIMIT + 1)
     if len(data) > INPUT_LIMIT:
         raise GpulintError(f"standard input has more than {INPUT_LIMIT // 1024 // 1024} MiB")
@@ -242,7 +262,7 @@ def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Sel
             continue
         absolute = Path(os.path.normpath(Path(path).absolute()))
         inside = absolute.relative_to(root).as_posix()
-        if absolute.is_dir():
+        if _is_folder(absolute):
             folders.append("" if inside == "." else inside)
         else:
             files.add(inside)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -66,9 +67,12 @@ def gpulint(
     folder: Path, *arguments: str, given: bytes = b"", start: Sequence[str] = ("-m", "gpulint")
 ) -> subprocess.CompletedProcess[bytes]:
     """A run in its own process, whose memory and time are bounded."""
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'rules'}", "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, *start, *arguments]
-    return subprocess.run(command, cwd=folder, input=given, capture_output=True, env=environment, preexec_fn=_bounded, check=False)
+    return subprocess.run(command, cwd=folder, input=given, capture_output=True, env=environment(), preexec_fn=_bounded, check=False)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'rules'}", "PYTHONIOENCODING": "utf-8"}
 
 
 def _bounded() -> None:
@@ -194,6 +198,39 @@ def test_standard_input_may_be_anything(tmp_path: Path, given: bytes, code: int)
     assert (done.returncode, done.stderr.count(b"\n")) == (code, 1), done.stderr
     assert b"\x1b" not in done.stdout
     assert all(FINDING.fullmatch(line) for line in done.stdout.decode().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "streams", "code", "says"),
+    [
+        (("-",), "<&-", 2, "gpulint: standard input is closed\n"),
+        ((".", "-q"), ">&-", 1, ""),
+        ((".", "-q"), ">/dev/full", 2, "gpulint: standard output: cannot be written: No space left on device\n"),
+        ((".", "-q", "--format", "sarif=/dev/full"), "", 2, "gpulint: /dev/full: cannot be written: No space left on device\n"),
+        (("x" * 300,), "", 2, f"gpulint: {'x' * 300}: no such file or folder\n"),
+        (("-", ".", "-q", "--stdin-filename", "x" * 300 + ".yaml"), "", 1, ""),
+        (
+            (".", "/dev/null"),
+            "",
+            2,
+            "gpulint: / is the only folder that holds these paths, and all of it would be read: give it itself if that",
+        ),
+        ((".", "--machine", f"gpus_total={'9' * 5_000}"), "", 2, "gpulint: --machine: gpus_total = "),
+        ((".", "--machine", "gpus_total=\u00b2"), "", 2, "gpulint: --machine: gpus_total = "),
+        ((".", "--machine", f"driver=535.{'9' * 5_000}"), "", 2, "gpulint: --machine: driver = "),
+        ((".", "--machine", f"compose_cli={'9' * 5_000}"), "", 2, "gpulint: --machine: compose_cli = "),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_said_in_one_line(
+    tmp_path: Path, arguments: tuple[str, ...], streams: str, code: int, says: str
+) -> None:
+    hostile.write(tmp_path, "pod.yaml", hostile.POD)
+    command = shlex.join([sys.executable, "-m", "gpulint", *arguments])
+    pod = hostile.POD.encode()
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {streams}"], cwd=tmp_path, input=pod, capture_output=True, env=environment(), check=False
+    )
+    assert (done.returncode, done.stderr.decode()[: len(says) or None]) == (code, says)
 
 
 def test_without_git_the_same_is_read(tmp_path: Path) -> None:
