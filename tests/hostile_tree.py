@@ -515,6 +515,11 @@ def _texts() -> Iterator[tuple[str, str]]:
         yield f"{number}/run.sh", f"{SCRIPT}docker run --gpus '{text}' 'other:{text}' '{text}'\n"
         yield f"{number}/train.py", f"{PYTHON}raise {text}\n"
 
+    code = "$'import torch\\ud800\\udfff\\x00\\xff\\U00110000\\ntorch.cuda.init()'"
+    yield "code/run.sh", f"docker run --gpus all {OTHER_IMAGE} python -c {code}\ndocker run -e A={code} {OTHER_IMAGE} {code}\n"
+    yield "code/Dockerfile", f'FROM {IMAGE}\nSHELL ["bash", "-c"]\nRUN python -c {code}\nENTRYPOINT python -c {code}\n'
+    yield "code/compose.yaml", 'services: {a: {build: ., command: ["python", "-c", "import torch\\uFFFE\\x00\\uFEFF"]}}\n'
+
 
 def _ignores() -> Iterator[tuple[str, str]]:
     forms = (

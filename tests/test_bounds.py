@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small_repository import concise, gpulint, write
 
+from gpulint import facts
 from gpulint.engine import LONGEST_SENTENCE
 from gpulint.facts import LONGEST_WORD, fullmatch
 from gpulint.model.image import LONGEST_REFERENCE, parse_image
@@ -72,6 +73,11 @@ def test_a_word_that_no_table_tells_of_is_tried_on_no_pattern() -> None:
 )
 def test_digits_are_a_number_as_far_as_a_real_one_goes(written: str, number: int | None) -> None:
     assert parse_natural(written) == number
+
+
+@pytest.mark.parametrize("module", sorted(Path(facts.__file__).parent.glob("*.py")), ids=lambda path: path.stem)
+def test_every_pattern_of_a_table_is_tried_on_words_of_that_length(module: Path) -> None:
+    assert "re.fullmatch(row[" not in module.read_text(encoding="utf-8")
 
 
 def test_a_script_has_no_more_commands_than_anyone_writes() -> None:

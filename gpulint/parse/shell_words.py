@@ -303,7 +303,7 @@ def _decode(escape: re.Match[str]) -> str:
     hexadecimal = escape[1] or escape[2] or escape[3]
     if hexadecimal or escape[4]:
         number = int(hexadecimal, 16) if hexadecimal else int(escape[4], 8)
-        return chr(number) if number < 0x110000 else "\ufffd"
+        return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else "\ufffd"
     if escape[5]:
         return chr(ord(escape[5]) & 0x1F)
     return _ANSI_CHARACTERS.get(escape[6], escape[6] if escape[6] in "\\'\"?" else escape[0])

@@ -242,7 +242,7 @@ class _Snippet:
     PATH = "command.py"
 
     def __init__(self, code: str) -> None:
-        self._source = Source(self.PATH, code.encode())
+        self._source = Source(self.PATH, code.encode("utf-8", "replace"))
 
     def __contains__(self, path: str) -> bool:
         return path == self.PATH

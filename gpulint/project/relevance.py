@@ -39,6 +39,14 @@ def _base_name(path: str) -> bytes:
     return path.rpartition("/")[2].lower().encode("utf-8", "surrogateescape")
 
 
+def _names_in(text: bytes, names: frozenset[bytes]) -> frozenset[bytes]:
+    """The names that a text holds; all of them where the search costs more than it spares."""
+    return names if len(names) * len(text) > _MOST_SEARCHED else frozenset(name for name in names if name in text)
+
+
+_MOST_SEARCHED = 1_000_000_000
+"""Bytes that are searched for names: a part of a second."""
+
 _OF_PROJECTS = ("setup.py", "setup.cfg", "Pipfile")
 _MAY_BE_NAMED = (".txt", ".in", ".toml", ".cfg", ".lock", ".yml", ".yaml", ".py", "Pipfile")
 _OF_BUILDS = (Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, Kind.MAKEFILE)
@@ -93,8 +101,9 @@ class Relevance:
     def _build_text(self) -> bytes:
         """All that a build may read, in lower case: Dockerfiles, files of packages, scripts, and what a Dockerfile names."""
         dockerfiles = self._text_of(self._tree.paths(Kind.DOCKERFILE))
-        candidates = (path for path in self._tree.all_paths if path.endswith(_MAY_BE_NAMED))
-        named = (path for path in candidates if path.endswith(_OF_PROJECTS) or _base_name(path) in dockerfiles)
+        candidates = [path for path in self._tree.all_paths if path.endswith(_MAY_BE_NAMED)]
+        names = _names_in(dockerfiles, frozenset(map(_base_name, candidates)))
+        named = (path for path in candidates if path.endswith(_OF_PROJECTS) or _base_name(path) in names)
         return dockerfiles + self._text_of((*self._tree.paths(*_OF_BUILDS), *named))
 
     def _text_of(self, paths: Iterable[str]) -> bytes:

@@ -254,7 +254,7 @@ def _code_fails(command: SimpleCommand) -> bool:
     code = command.words[launch.at] if launch and launch.form == "code" else None
     if not isinstance(code, Text):
         return False
-    source = Source(code.location.path, code.encode())
+    source = Source(code.location.path, code.encode("utf-8", "replace"))
     tree = parse(source).tree
     if tree is None:
         return False
