@@ -184,7 +184,7 @@ def test_globs(glob: str, path: str, matches: bool) -> None:
     assert bool(pattern.search(path)) is matches
 
 
-def test_a_glob_of_many_wildcards_is_matched_in_time() -> None:
+def test_a_glob_of_many_wildcards_is_matched() -> None:
     pattern = glob_pattern(("*a" * 30 + "*b",))
     assert pattern
     assert not pattern.search("a" * 250)

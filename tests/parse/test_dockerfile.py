@@ -274,8 +274,8 @@ def test_any_bytes_are_read(data: bytes) -> None:
         ),
     ],
 )
-def test_time_grows_with_the_input_alone(unit: str) -> None:
-    """Thirty thousand characters take a part of a second where no step is quadratic, and minutes where one is."""
+def test_long_input_is_read(unit: str) -> None:
+    """One step that is quadratic makes minutes of a part of a second, without which nobody waits for the tests."""
     repeated = unit * (30_000 // len(unit))
     for before in ("", "FROM a\nRUN ", "FROM a\nRUN <<A ", "FROM a\nENV A=", "FROM a\nCMD ["):
         syntax = read(before + repeated)

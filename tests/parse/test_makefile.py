@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from work import calls
 
 from gpulint.parse.makefile import parse
 from gpulint.parse.recipe import Recipe
@@ -169,17 +168,15 @@ _HOSTILE = {
     "many uses": "X = " + "b " * 1000 + "\na:\n" + "\tc $(X)\n" * 2000,
     "conditionals": "endif\n" * 20_000 + "ifdef\n" * 20_000,
     "rules": "a:\n" * 30_000,
+    "interpolations": "{{" * 20_000 + ":\n " + "{{a" * 20_000,
     "NUL": "\0" * 100_000,
 }
 
 
 @pytest.mark.parametrize("path", ["Makefile", "justfile"])
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
-def test_hostile_input_is_read_in_bounded_time(text: str, path: str) -> None:
-    begin = time.process_time()
-    parse(Source(path, text.encode()))
-    parse(Source(path, ("{{" * 20_000 + ":\n " + "{{a" * 20_000).encode()))
-    assert time.process_time() - begin < 20
+def test_reading_hostile_input_takes_a_bounded_number_of_calls(text: str, path: str) -> None:
+    assert calls(lambda: parse(Source(path, text.encode()))) < 6_000_000
 
 
 def test_a_file_longer_than_any_script_is_not_read() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
+from work import calls
 from yaml_trees import nodes, source
 
 from gpulint.parse.compose_nodes import MAX_ALIASED, MAX_DEPTH
@@ -113,23 +113,13 @@ def test_aliases_cannot_make_a_small_file_large(name: str) -> None:
     assert sum(1 for document in syntax.documents for _ in nodes(document.root)) < 2 * MAX_ALIASED
 
 
-def seconds(read: Callable[[Source], object], text: str | bytes, path: str = "file.yaml") -> float:
-    """The processor's time for a file, the better of two tries."""
-    tries = []
-    for _ in range(2):
-        file = source(text, path)
-        started = time.process_time()
-        read(file)
-        tries.append(time.process_time() - started)
-    return min(tries)
-
-
 def check_growth(read: Callable[[Source], object], make: Callable[[int], str | bytes], path: str = "file.yaml") -> None:
-    assert seconds(read, make(LARGE), path) < 9 * seconds(read, make(SMALL), path) + 0.2
+    small, large = source(make(SMALL), path), source(make(LARGE), path)
+    assert calls(lambda: read(large)) < 1.25 * LARGE / SMALL * calls(lambda: read(small)) + 1_000
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_time_grows_with_length_alone(name: str) -> None:
+def test_work_grows_with_length_alone(name: str) -> None:
     check_growth(parse, LONG[name])
 
 
