@@ -28,6 +28,7 @@ def tool(tmp_path: Path) -> Tool:
     """A function that runs a tool in a copy of the rules."""
     shutil.copytree(ROOT / "rules", tmp_path / "rules", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)  # the formatter's line length
     return lambda name, *arguments: run(tmp_path, f"tools/{name}.py", *arguments)
 
 
