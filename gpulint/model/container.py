@@ -65,13 +65,15 @@ class RequestFault(NamedTuple):
     """Why a request comes to nothing, as a clause for a message, and the place of what is wrong.
 
     `misplaced` where the setting is well formed and stands in the wrong place. `remedy` is the value to write in its place, before any
-    quoting, where it is plain which one is meant.
+    quoting, where it is plain which one is meant. `likely` where the setting could be right, and is so near to a known one that this
+    one is surely meant.
     """
 
     reason: str
     location: Location
     misplaced: bool = False
     remedy: str = ""
+    likely: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,8 @@ _QUALIFIED = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([\w.-]*[A-Z
 _ZERO = re.compile(r"\+?0*(?:\.0*)?(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
 _CDI_ANNOTATION = "cdi.k8s.io/"
 _QUOTA_PREFIX = "requests."
+_REFUSED = ": the API server refuses the pod"
+_PENDING = ": the pod is never scheduled"
 _BESIDE_CONTAINERS = (("resources", "limits"), ("resources", "requests"), ("resources",), ("limits",), ("requests",), ())
 _INSIDE_CONTAINER = (("resources",), ("limits",), ("requests",), ())
 
@@ -54,17 +56,17 @@ def _vendor(name: str) -> str:
 
 
 def _name_faults(name: Text) -> Iterator[RequestFault]:
-    near = nearest_resource(name)
+    near = nearest_resource(name) or ""
     if "/" not in name:
-        yield RequestFault(f"`{name}` has no domain, which an extended resource must have", name.location)
+        yield RequestFault(f"`{name}` has no domain, which an extended resource must have{_REFUSED}", name.location, remedy=near)
     elif name.startswith(_QUOTA_PREFIX):
-        yield RequestFault(f"`{name}` is a quota's name of a resource, not a container's", name.location)
+        yield RequestFault(f"`{name}` is a quota's name of a resource, not a container's{_REFUSED}", name.location, remedy=near)
     elif not _QUALIFIED.fullmatch(name):
-        yield RequestFault(f"`{name}` is no well-formed resource name", name.location)
+        yield RequestFault(f"`{name}` is no well-formed resource name{_REFUSED}", name.location, remedy=near)
     elif legacy_resource(name):
-        yield RequestFault(f"nothing advertises `{name}` any more", name.location)
+        yield RequestFault(f"nothing advertises `{name}` any more{_PENDING}", name.location, remedy=near)
     elif near:
-        yield RequestFault(f"nothing advertises `{name}`; `{near}` is the near name", name.location)
+        yield RequestFault(f"no device plugin advertises `{name}`{_PENDING}", name.location, remedy=near, likely=True)
 
 
 def _is_zero(limit: Value | None, request: Value | None) -> bool:

@@ -76,6 +76,7 @@ CATALOGUE = (
     _entry("GPU215", "all-gpus-requested", "container", "Container", Impact.WASTEFUL, (WARNING, NOTE)),
     _entry("GPU401", "gpu-request-limit-mismatch", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU402", "fractional-gpu", "kubernetes", "Container", Impact.FAILS_TO_START, (ERROR,)),
+    _entry("GPU403", "unknown-gpu-resource", "kubernetes", "Container", Impact.NEVER_SCHEDULED, (ERROR, WARNING)),
     _entry("GPU501", "malformed-gpus-flag", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU502", "gpus-after-image", "command", "Container", Impact.CPU_FALLBACK, (ERROR, NOTE)),
     _entry("GPU503", "gpu-on-cpu-runner", "command", "Container | CommandLine", Impact.FAILS_TO_START, (ERROR, WARNING)),

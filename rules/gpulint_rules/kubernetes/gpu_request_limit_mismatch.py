@@ -14,7 +14,7 @@ from gpulint.source import known
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """One problem for each GPU resource whose two quantities the API server would refuse together."""
     for request in container.requests:
-        if request.kind is RequestKind.LIMIT:
+        if request.kind is RequestKind.LIMIT and not request.faults:
             yield from _of_resource(request, project.strict)
 
 
