@@ -8,11 +8,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gpulint.deferred import dataclass
 from gpulint.errors import GpulintError
 from gpulint.model.machines import Machines, Pool
 from gpulint.rule import Severity

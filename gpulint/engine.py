@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gpulint import registry
 from gpulint.config import Config, glob_pattern
+from gpulint.deferred import NamedTuple
 from gpulint.project import Project
 from gpulint.rule import Entry, Finding, Problem, Severity
 from gpulint.source import Location, Source, UnknownValue

@@ -10,8 +10,9 @@ import enum
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, idles, plain_tool, program_index
 from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
@@ -26,9 +27,9 @@ from gpulint.source import Location, Text, Unknown, Value, as_written
 if TYPE_CHECKING:
     from gpulint.model.container import Container
 
-_DEVELOPERS = re.compile(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
+_DEVELOPERS = regex(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
-_TESTS = re.compile(r"(?:^|[-_.])(?:tests?|testing|unittests?|unit|pytest)(?:[-_.]|$)", re.IGNORECASE)
+_TESTS = regex(r"(?:^|[-_.])(?:tests?|testing|unittests?|unit|pytest)(?:[-_.]|$)", re.IGNORECASE)
 
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""

@@ -18,20 +18,19 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.registry import BUILT_IN
 
 HOMEPAGE = "https://github.com/gpulint/gpulint"
 LINE_WIDTH = 88
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_FILE_NAME = re.compile(r"`([^`]+)`:")
-_INLINE = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<address>[^)\s]+)\)|(?P<code>`+[^`]*`+)|\*\*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
-_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
+_FILE_NAME = regex(r"`([^`]+)`:")
+_INLINE = regex(r"\[(?P<text>[^\]]+)\]\((?P<address>[^)\s]+)\)|(?P<code>`+[^`]*`+)|\*\*")
+_SENTENCE_END = regex(r"(?<=[.!?])\s")
+_LIST_ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s+")
 
 
 class Block(NamedTuple):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.source import Location
 
 if TYPE_CHECKING:

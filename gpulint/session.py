@@ -7,10 +7,10 @@ import sys
 from collections.abc import Container, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from gpulint import __version__, engine, registry, report
 from gpulint.config import Config, find_config, glob_pattern, is_file, load_config, nearest
+from gpulint.deferred import NamedTuple
 from gpulint.discover import Kind, list_files
 from gpulint.engine import Outcome, Selection
 from gpulint.errors import GpulintError

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.discover import Kind
 from gpulint.parse.blocks import Blocks
 from gpulint.parse.nodes import Entry, Mapping, Node
@@ -32,10 +32,10 @@ LONGEST_REASON = 1000
 MOST_IGNORES, MOST_DECORATORS = 1000, 20
 """What is read of one file and one definition: more than anybody writes, so that no file takes longer than its length."""
 
-_COMMENT = re.compile(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
+_COMMENT = regex(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
 _RULE = r"(?:[A-Z]+\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)"
-_RULES_AND_REASON = re.compile(rf"\s*({_RULE}(?:\s*,\s*{_RULE})*)\b[\s:]*(.*)", re.DOTALL)
-_DIRECTIVE = re.compile(r"\s*#\s*(?:syntax|escape|check)\s*=", re.IGNORECASE)
+_RULES_AND_REASON = regex(rf"\s*({_RULE}(?:\s*,\s*{_RULE})*)\b[\s:]*(.*)", re.DOTALL)
+_DIRECTIVE = regex(r"\s*#\s*(?:syntax|escape|check)\s*=", re.IGNORECASE)
 _NO_RULE_IN_COMMENT = "names no rule: write ignore[GPU201] with the rule it is meant for, and a reason behind it"
 _NO_RULE_IN_ANNOTATION = 'names no rule: write "GPU201 reason" with the rule it is meant for'
 _BEHIND_AN_INSTRUCTION = "stands behind an instruction, where a Dockerfile has no comments: put it alone on the line above"

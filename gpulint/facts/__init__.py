@@ -13,13 +13,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gpulint.deferred import regex
+
 Row = dict[str, Any]
 
 LONGEST_WORD = 1000
 """A longer word is none that the tables tell of: the time that a pattern may take grows faster than the word it is tried on."""
 
 _FOLDER = Path(__file__).parent
-_COLLECTED = re.compile(r'"collected": "([\d-]+)"')  # a table need not be parsed to tell its day
+_COLLECTED = regex(r'"collected": "([\d-]+)"')  # a table need not be parsed to tell its day
 
 
 @cache

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gpulint.deferred import regex
 from gpulint.facts import fullmatch, table
 
-_GPU = re.compile(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
+_GPU = regex(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
 
 
 def hosted_without_gpu(label: str) -> bool:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import Row, fullmatch, table, words
 
 
@@ -232,7 +232,7 @@ _PLAIN_FORMS = {"shell-code": _plain_script, "code": _plain_code, "module": _pla
 
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "esac", "!"})
 _HEADERS = frozenset({"for", "case", "select", "function"})
-_SHELL_TOKEN = re.compile(r"""(?P<end>[;&|\n(){}]+)|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s;&|(){}'"\\])+)""", re.S)
+_SHELL_TOKEN = regex(r"""(?P<end>[;&|\n(){}]+)|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s;&|(){}'"\\])+)""", re.S)
 
 
 def simple_commands(script: str) -> Iterator[list[str]]:

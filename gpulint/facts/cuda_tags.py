@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import Row, fullmatch, table, version_key, words
 from gpulint.facts.commands import program_index
 
@@ -39,14 +40,14 @@ class _Tag(NamedTuple):
         return ".".join(map(str, self.version))
 
 
-_TAG = re.compile(
+_TAG = regex(
     r"(?P<version>\d{1,9}(?:\.\d{1,9}){0,2})"
     r"(?:-(?P<library>cudnn[\d.]*))?"
     r"(?:-(?P<flavour>base|runtime|devel))?"
     r"(?:-(?P<os>[a-z]+\d+(?:\.\d+)?))?"
     r"(?P<rest>[-.].*)?"
 )
-_OS = re.compile(r"([a-z]+)(\d+(?:\.\d+)?)")
+_OS = regex(r"([a-z]+)(\d+(?:\.\d+)?)")
 
 
 def cuda_repository(repository: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import table, words
 
 

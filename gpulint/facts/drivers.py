@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import Row, fullmatch, table, version_key
 
 
@@ -96,7 +96,7 @@ def passes_start_check(image_cuda: str, driver: str, brand: str) -> bool | None:
     return brand in check.branches.get(driver.partition(".")[0], ())
 
 
-_BOUND = re.compile(r"cuda\s*>=\s*(\d{1,3}\.\d{1,3})")
+_BOUND = regex(r"cuda\s*>=\s*(\d{1,3}\.\d{1,3})")
 
 
 def refuses_older_branches(image_cuda: str, requirement: str) -> bool:

@@ -6,8 +6,9 @@ import enum
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import Row, fullmatch, table, words
 
 

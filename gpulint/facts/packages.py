@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import Row, fullmatch, table
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import Row, fullmatch, table, words
 
 Arguments = Mapping[str, object]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import fullmatch, table, words
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import Row, fullmatch, table
 
 PartName = Literal["cuda", "cudnn", "nvcc", "cc"]

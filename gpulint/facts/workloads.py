@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import LONGEST_WORD, Row, fullmatch, table, words
 
 

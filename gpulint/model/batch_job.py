@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.batch import action_length, brings_gpu, container_runner, demands_gpu, image_file, image_of, job_step, makes_image
 from gpulint.facts.commands import program_index, program_name
 from gpulint.model.image import ImageRef, parse_image

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain, islice, takewhile
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.model.command import CommandLines
 from gpulint.model.container import Container
 from gpulint.model.variable import EnvVar

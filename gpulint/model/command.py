@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.facts.commands import program_index
 from gpulint.facts.docker_cli import Program, appends_words, flags, names_image, program, sub_command
 from gpulint.model.container import Command, Container, Dialect
@@ -308,8 +307,8 @@ def _takes_image_as_value(options: RunOptions) -> bool:
     return any(value is None or (isinstance(value, Text) and not _GPUS_VALUE.search(value)) for value in given)
 
 
-_GPUS_VALUE = re.compile(r"^[+-]?\d|^all$|[=,]|^$")
-_REFERENCE = re.compile(r"[a-z0-9][\w.-]*(:\d+(?=/))?(/[a-z0-9][\w.-]*)*(?P<version>(:\w[\w.-]*)?(@sha256:\w+)?)")
+_GPUS_VALUE = regex(r"^[+-]?\d|^all$|[=,]|^$")
+_REFERENCE = regex(r"[a-z0-9][\w.-]*(:\d+(?=/))?(/[a-z0-9][\w.-]*)*(?P<version>(:\w[\w.-]*)?(@sha256:\w+)?)")
 
 
 def _is_image(word: Value) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
+from gpulint.deferred import regex
 from gpulint.model.compose_requests import service_requests
 from gpulint.model.container import ASPECTS, Build, Container, Dialect, GpuRequest, Mount, Service, SharedMemory
 from gpulint.model.image import parse_image
@@ -17,7 +18,7 @@ from gpulint.model.variable import EnvVar
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.source import Text, Unknown, Value
 
-_FIELD = re.compile(r"(?<!^[A-Za-z])(?<!:[A-Za-z]):")
+_FIELD = regex(r"(?<!^[A-Za-z])(?<!:[A-Za-z]):")
 """The colon between the fields of a volume or device, not the one behind a Windows drive letter."""
 
 _SHM = "/dev/shm"

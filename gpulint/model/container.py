@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import field
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.source import Location, Text, Value
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ One that names a Compose service is that service, and no container of its own. S
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from posixpath import dirname, relpath
 from posixpath import join as join_paths
 
+from gpulint.deferred import regex
 from gpulint.facts.docker_cli import flags
 from gpulint.facts.images import gpu_word
 from gpulint.model.container import Build, Container, Dialect, GpuRequest, Mount, RequestFault, RequestKind, RequestState
@@ -23,7 +23,7 @@ from gpulint.parse.nodes import EMPTY_MAPPING, Entry, Mapping, Node, Scalar
 from gpulint.parse.yaml import YamlSyntax
 from gpulint.source import Text, Unknown, Value
 
-_VARIABLE = re.compile(r"\$\{[^}]*\}")
+_VARIABLE = regex(r"\$\{[^}]*\}")
 _OPEN = frozenset({"gpu", "command"})
 """An editor runs what is typed into it, and works on machines with a GPU and without."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from gpulint.deferred import NamedTuple
 from gpulint.parse.nodes import Mapping, Scalar
 from gpulint.parse.yaml import YamlSyntax
 from gpulint.source import Location, Text

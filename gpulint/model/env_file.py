@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from gpulint.deferred import regex
 from gpulint.model.interpolation import Variables, interpolate
 from gpulint.model.variable import EnvVar
 from gpulint.source import Source, Text, Value
@@ -13,11 +14,11 @@ from gpulint.source import Source, Text, Value
 MOST_VARIABLES = 10_000
 """How many variables of one file are read: far more than any real one has."""
 
-_LINE = re.compile(
+_LINE = regex(
     r"""^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?:[=:][ \t]*(?P<value>[^\r\n]*)|(?<=[ \t])\#[^\n]*)?\r?$""", re.MULTILINE
 )
-_QUOTED = re.compile(r"""(?:'(?P<single>[^'\n]*)'|"(?P<double>[^"\n]*)")[ \t]*(?:[ \t]\#[^\n]*)?\r?$""", re.MULTILINE)
-_COMMENT = re.compile(r"[ \t]#")
+_QUOTED = regex(r"""(?:'(?P<single>[^'\n]*)'|"(?P<double>[^"\n]*)")[ \t]*(?:[ \t]\#[^\n]*)?\r?$""", re.MULTILINE)
+_COMMENT = regex(r"[ \t]#")
 
 
 def read_env_file(source: Source) -> tuple[EnvVar, ...]:

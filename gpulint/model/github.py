@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gpulint.deferred import regex
 from gpulint.facts.docker_cli import BuildAction, build_action, flags
 from gpulint.model.ci import Job, Pipeline, Step, chunks_of, lines_of, scalars, variables_of, with_holes
 from gpulint.model.command import CommandLines, ImageBuild, RunCommand, read_commands
@@ -29,8 +30,8 @@ _CHECKOUT = Place(ROOT, {})
 """Where steps run: in the checked out repository."""
 
 _WINDOWS_SHELL = Text("pwsh", NOWHERE)
-_LIST = re.compile(r"[\n,]")
-_LINE = re.compile(r"\n")
+_LIST = regex(r"[\n,]")
+_LINE = regex(r"\n")
 
 
 def read_workflow(path: str, syntax: YamlSyntax) -> Pipeline:
@@ -72,7 +73,7 @@ def _labels(node: Node | None) -> tuple[Value, ...] | None:
     return tuple(_value(label) for label in scalars(node.get("labels") if isinstance(node, Mapping) else node))
 
 
-_CHOOSING = re.compile(r"\b(?:matrix|runner|env|inputs|vars|needs|steps|secrets|hashFiles|false)\b")
+_CHOOSING = regex(r"\b(?:matrix|runner|env|inputs|vars|needs|steps|secrets|hashFiles|false)\b")
 
 
 def _is_unconditional(node: Mapping) -> bool:
@@ -197,7 +198,7 @@ def _options(text: Value | None) -> list[Option]:
     return reader.options
 
 
-_RUN_OF_ARGUMENT = re.compile(r'(?P<backslashes>\\+)(?P<escaped>")?|(?P<quote>")|(?P<blank>[ \t\r\n]+)|(?P<plain>[^\\" \t\r\n]+)')
+_RUN_OF_ARGUMENT = regex(r'(?P<backslashes>\\+)(?P<escaped>")?|(?P<quote>")|(?P<blank>[ \t\r\n]+)|(?P<plain>[^\\" \t\r\n]+)')
 
 
 def split_arguments(text: Text) -> list[tuple[Value, Location]]:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.requests import drivers
 from gpulint.model.container import GpuRequest, RequestFault, RequestKind, RequestState
 from gpulint.parse.shell import UnknownWord
 from gpulint.source import Location, Text, Unknown, Value
 
 _KEYS = frozenset({"count", "device", "capabilities", "driver", "options"})
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_QUOTED_FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|\Z)')
-_PLAIN_FIELD = re.compile(r'[^",]*(?=,|\Z)')
-_ONE_DEVICE = re.compile(r'"?device=')
-_ANOTHER_FLAG = re.compile(r"\s--?[A-Za-z]")
+_INTEGER = regex(r"[+-]?[0-9]+")
+_QUOTED_FIELD = regex(r'"((?:[^"]|"")*)"(?=,|\Z)')
+_PLAIN_FIELD = regex(r'[^",]*(?=,|\Z)')
+_ONE_DEVICE = regex(r'"?device=')
+_ANOTHER_FLAG = regex(r"\s--?[A-Za-z]")
 
 
 class _RefusedError(Exception):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import program_index, program_name
 from gpulint.facts.resources import gpu_label, gpu_resource
 from gpulint.parse.shell import SimpleCommand, UnknownWord
 from gpulint.source import Text, Value
 
 _FLAGS = ("--set", "--set-string")
-_KEY = re.compile(r"(?:^|(?<=,))((?:\\.|[^\\=,{}])+)=")
-_DOT = re.compile(r"(?<!\\)\.")
-_QUALIFIED = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/[\w.-]+")
+_KEY = regex(r"(?:^|(?<=,))((?:\\.|[^\\=,{}])+)=")
+_DOT = regex(r"(?<!\\)\.")
+_QUALIFIED = regex(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/[\w.-]+")
 
 
 class CutName(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
+from gpulint.deferred import dataclass, regex
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
 from gpulint.facts.images import ImageFacts, gpu_tag_word, has_registry, image_facts, is_moving_tag, normalised, repository_facts
 from gpulint.source import Location, Text, Unknown, Value, as_written, known
@@ -164,7 +164,7 @@ def _marks(masked: str) -> tuple[int, int, int]:
 _HIDDEN = "\0"
 """Stands for each character of an expression, so that the marks in it (`${A:-b/c}`) are not taken for the reference's own."""
 
-_EXPRESSION = re.compile(r"\$?\{\{.*?\}\}|\$\{|\$\(|\$[A-Za-z_]\w*|\$\d|`[^`]*`", re.S)
+_EXPRESSION = regex(r"\$?\{\{.*?\}\}|\$\{|\$\(|\$[A-Za-z_]\w*|\$\d|`[^`]*`", re.S)
 _CLOSERS = {"{": "}", "(": ")"}
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gpulint.deferred import dataclass
 from gpulint.facts.commands import launched, program_index, program_name
 from gpulint.facts.installers import Installer, installer, option_roles, variables_of
 from gpulint.parse.options import Arguments, Option, read_arguments

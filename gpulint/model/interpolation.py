@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.source import Location, Piece, Text, Unknown, Value
 
 Variables = Mapping[str, Text]
@@ -20,9 +20,9 @@ LONGEST = 100_000
 LONGEST_INSERTED = 4_096
 """Characters that its references may put into it: values that double one another, and one value in a thousand scalars, end there."""
 
-_REFERENCE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<name>[A-Za-z_]\w*)|(?P<brace>\{))")
-_BRACED = re.compile(r"(?P<name>[A-Za-z_]\w*)(?P<operator>:?[-?+])?")
-_ARGUMENT_REFERENCE = re.compile(r"\$\$|\$\((?P<name>[^()\s]+)\)")
+_REFERENCE = regex(r"\$(?:(?P<dollar>\$)|(?P<name>[A-Za-z_]\w*)|(?P<brace>\{))")
+_BRACED = regex(r"(?P<name>[A-Za-z_]\w*)(?P<operator>:?[-?+])?")
+_ARGUMENT_REFERENCE = regex(r"\$\$|\$\((?P<name>[^()\s]+)\)")
 _FIRST_UNKNOWN = 0xF0000
 
 

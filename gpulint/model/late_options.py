@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from gpulint.deferred import regex
 from gpulint.facts.commands import gpu_program
 from gpulint.facts.docker_cli import flags
 from gpulint.facts.requests import runtime_vendor
@@ -17,8 +18,8 @@ from gpulint.source import Text, Unknown, Value
 ASKING = ("gpus", "runtime")
 """Those that would ask for a GPU in front of the image."""
 
-_RECORD = re.compile(r'all|"?(?:device|count|driver|capabilities)=.*')
-_SIZE = re.compile(r"\d+(?:\.\d+)?[bkmg]?b?", re.IGNORECASE)
+_RECORD = regex(r'all|"?(?:device|count|driver|capabilities)=.*')
+_SIZE = regex(r"\d+(?:\.\d+)?[bkmg]?b?", re.IGNORECASE)
 
 
 def late_options(arguments: Sequence[Value], kin: str, image: ImageRef | None) -> tuple[Option, ...]:

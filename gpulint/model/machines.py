@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from gpulint.deferred import NamedTuple
 
 
 class Machines(NamedTuple):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from gpulint.deferred import regex
 from gpulint.parse.boolean import kubernetes_boolean
 from gpulint.parse.nodes import Mapping, Node, Scalar
 from gpulint.source import Text, Unknown, Value
 
-_PLACEHOLDER = re.compile(r"\$\{|\$\(|\$[A-Za-z_]|\{\{|\{%|<[^<>]+>|%[A-Za-z_]+%|@[A-Za-z_]+@|__[A-Za-z_]+__")
+_PLACEHOLDER = regex(r"\$\{|\$\(|\$[A-Za-z_]|\{\{|\{%|<[^<>]+>|%[A-Za-z_]+%|@[A-Za-z_]+@|__[A-Za-z_]+__")
 """What envsubst, Flux, sed scripts and people leave for later."""
 
 

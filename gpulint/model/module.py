@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import field
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.model.python_values import UNKNOWN, Answer
 from gpulint.source import Location, Text
 

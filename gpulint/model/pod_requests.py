@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gpulint.deferred import regex
 from gpulint.facts.requests import gpu_annotation, runtime_vendor
 from gpulint.facts.resources import gpu_label, gpu_resource, gpu_taint, legacy_resource, looks_like_gpu, nearest_resource
 from gpulint.model.container import GpuRequest, Pod, RequestFault, RequestKind, RequestState
@@ -16,8 +17,8 @@ from gpulint.model.workload import Site
 from gpulint.parse.nodes import Entry, Mapping, Sequence
 from gpulint.source import Text, Value
 
-_QUALIFIED = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
-_ZERO = re.compile(r"\+?0*(?:\.0*)?(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
+_QUALIFIED = regex(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
+_ZERO = regex(r"\+?0*(?:\.0*)?(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
 _CDI_ANNOTATION = "cdi.k8s.io/"
 _QUOTA_PREFIX = "requests."
 _REFUSED = ": the API server refuses the pod"

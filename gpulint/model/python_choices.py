@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.python import is_device_name, is_gpu_module, is_gpu_name, is_report, literal
 from gpulint.model.python_names import Names, path_of
 

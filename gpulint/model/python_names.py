@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from gpulint.deferred import NamedTuple
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.python import is_device_name, is_gpu_name, is_unrelated_switch, literal
 from gpulint.model.module import (
     Assertion,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_driver_tool, is_gpu_name, is_mutator
 from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Scope
 from gpulint.model.python_choices import chosen, target_name

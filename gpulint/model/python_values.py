@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.python import attribute, attribute_names, is_device_name, is_gpu_name, is_question, literal, presence
 from gpulint.model.python_names import Names, path_of
 
@@ -59,7 +59,7 @@ LONGEST_TEXT = 1000
 LARGEST_NUMBER = 1 << 63
 """No device, answer or count is longer or larger; values that are put together from one another would grow without end."""
 
-_PLACEHOLDER = re.compile(r"%\w|\{[^{}]*\}")
+_PLACEHOLDER = regex(r"%\w|\{[^{}]*\}")
 
 _DEVICE_ATTRIBUTES = frozenset({"type", "platform", "device_kind"})
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {

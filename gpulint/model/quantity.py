@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from gpulint.deferred import regex
 from gpulint.parse.quantity import parse_natural, parse_quantity
 
 __all__ = ["byte_size", "parse_natural", "parse_quantity", "whole_number_fault"]
 
-_BYTES = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmgtp]?)(?P<rest>ib?|b?)", re.IGNORECASE)
+_BYTES = regex(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmgtp]?)(?P<rest>ib?|b?)", re.IGNORECASE)
 _UNITS = "kmgtp"
 
 

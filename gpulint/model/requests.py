@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from gpulint.deferred import regex
 from gpulint.facts.requests import device_vendor, names_no_device, runtime_vendor, visible_devices_vendor
 from gpulint.facts.resources import gpu_resource, looks_like_gpu
 from gpulint.model.container import GpuRequest, Mount, RequestKind, RequestState
 from gpulint.model.variable import EnvVar
 from gpulint.source import Location, Text, Unknown, Value
 
-_CDI_NAME = re.compile(r"(?P<kind>[A-Za-z][\w.-]*/[A-Za-z][\w.-]*)=(?P<device>[\w.:,-]+)")
+_CDI_NAME = regex(r"(?P<kind>[A-Za-z][\w.-]*/[A-Za-z][\w.-]*)=(?P<device>[\w.:,-]+)")
 
 
 def runtime_request(runtime: Value | None) -> GpuRequest | None:

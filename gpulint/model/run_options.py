@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from gpulint.deferred import regex
 from gpulint.facts.docker_cli import gpus_are_ids
 from gpulint.model.container import GpuRequest, Mount, SharedMemory
 from gpulint.model.gpus_flag import gpus_request, unknown_flag_request
@@ -16,10 +17,10 @@ from gpulint.parse.shell import UnknownWord
 from gpulint.source import Location, Text, Unknown, Value
 
 _SHM = "/dev/shm"
-_FIELD = re.compile(r"(?<!^[A-Za-z]):")
+_FIELD = regex(r"(?<!^[A-Za-z]):")
 """The colon between the fields of a volume or device, not the one behind a Windows drive letter."""
-_EXPANSION_OR_COLON = re.compile(r"\$\{[^}]*\}|\$\((?:[^()]|\([^()]*\))*\)|\{\{(?:(?!\{\{).)*?\}\}|:")
-_EXPANSION = re.compile(r"[$`]|\{\{")
+_EXPANSION_OR_COLON = regex(r"\$\{[^}]*\}|\$\((?:[^()]|\([^()]*\))*\)|\{\{(?:(?!\{\{).)*?\}\}|:")
+_EXPANSION = regex(r"[$`]|\{\{")
 
 
 class RunOptions:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from gpulint.deferred import regex
 from gpulint.model.scope import Scope
 from gpulint.model.script import is_shell, read_command, read_script
 from gpulint.parse.dockerfile import Instruction
@@ -24,8 +23,8 @@ def read_run_script(instruction: Instruction, scope: Scope) -> Script:
     return read_script(_with_heredocs(instruction), scope.variables)
 
 
-_HEREDOC_ALONE = re.compile(r"\d*<<-?\s*[^\s<]+")
-_SHEBANG = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(\S+)")
+_HEREDOC_ALONE = regex(r"\d*<<-?\s*[^\s<]+")
+_SHEBANG = regex(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(\S+)")
 
 
 def _is_shell_script(text: str) -> bool:

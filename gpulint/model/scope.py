@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from copy import copy
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.model.variable import EnvVar
 from gpulint.parse.dockerfile import Instruction
 from gpulint.parse.expand import expand

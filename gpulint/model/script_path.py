@@ -8,10 +8,9 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from posixpath import join, normpath
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.parse.shell import SimpleCommand, parse
 from gpulint.source import Text, Unknown, Value, as_written
 
@@ -92,8 +91,8 @@ ANYWHERE = Place(START, {})
 _DEEPEST = 4  # substitutions inside one another
 _LONGEST = 300  # characters of a word that names a path
 _ITSELF = r"\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?(?::-\$\{?0\}?)?\}"
-_SCRIPT_ITSELF = re.compile(_ITSELF)
-_EXPRESSION = re.compile(
+_SCRIPT_ITSELF = regex(_ITSELF)
+_EXPRESSION = regex(
     r"(?:\$(?P<name>[A-Za-z_]\w*)|\$\{(?P<braced>[A-Za-z_]\w*)\}|(?P<own>\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\})"
     r"|\$\((?P<script>.+)\)|`(?P<old>[^`]+)`)(?P<rest>(?:/[\w.@+-]*)*)",
     re.DOTALL,
@@ -143,7 +142,7 @@ def _kinds(command: SimpleCommand) -> set[str]:
     return {block.partition(" ")[0] for block in command.block}
 
 
-@dataclass
+@dataclass()
 class _Frame:
     """A compound command, the folder that the commands in it run in, and the one that they came from."""
 

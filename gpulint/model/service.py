@@ -7,8 +7,9 @@ and Compose's tags `!reset` and `!override` hide what lies below them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from gpulint.deferred import dataclass
 from gpulint.model.interpolation import Interpolated, Variables, interpolate
 from gpulint.parse.boolean import compose_boolean
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.environment import build_choices, sets_cuda_build
 from gpulint.facts.python import behaviour, is_exit, presence
 from gpulint.model.python_names import Names, Outline

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.scope import Outside, Scope, join_path, read_global_arguments
 from gpulint.model.variable import EnvVar

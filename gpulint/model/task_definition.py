@@ -5,10 +5,9 @@ Source: the API references of ECS (RegisterTaskDefinition) and Batch (RegisterJo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.resources import task_resource
 from gpulint.model.container import Container, Dialect, GpuRequest, Mount, RequestFault, RequestKind, RequestState, Role, SharedMemory
 from gpulint.model.image import parse_image
@@ -20,7 +19,7 @@ from gpulint.parse.nodes import EMPTY_SEQUENCE, Mapping, Scalar, Sequence
 from gpulint.parse.yaml import YamlSyntax
 from gpulint.source import Location, Text, Unknown, Value
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = regex(r"[+-]?\d+(\.\d+)?")
 
 
 class _Site(NamedTuple):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from gpulint.deferred import NamedTuple
 from gpulint.source import Text, Value
 
 

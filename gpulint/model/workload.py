@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.workloads import PodPath, not_workload, pod_paths
 from gpulint.parse.nodes import Mapping, Node, Sequence
 from gpulint.source import Text

@@ -6,12 +6,12 @@ Depth and the growth by aliases are bounded, so that whoever walks a tree may re
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, count, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.parse.nodes import Entry, Mapping, Node, Scalar, Sequence
 from gpulint.source import Location, Piece
 
@@ -68,8 +68,8 @@ class _Frame:
 _INDICATORS = ("-", ":", "?")
 _BLOCK_STYLES = ("|", ">")
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str")
-_PROPERTIES = re.compile(r"(?:!<[^>\n]*>|[&!][^\s,\[\]{}]*|#[^\n]*|\s)*")
-_BLANKS = re.compile(r"\s*")
+_PROPERTIES = regex(r"(?:!<[^>\n]*>|[&!][^\s,\[\]{}]*|#[^\n]*|\s)*")
+_BLANKS = regex(r"\s*")
 _ONLY_SCALARS = frozenset((Scalar,))
 _new_string = str.__new__
 _new = tuple.__new__  # A named tuple made this way takes half the time, and these are most of what a file costs.

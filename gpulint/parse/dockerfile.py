@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.parse.dockerfile_checks import refusals
 from gpulint.parse.dockerfile_words import (
     SPACE,
@@ -33,9 +32,9 @@ _HEREDOC_KEYWORDS = frozenset({"ADD", "COPY", "RUN"})
 _PAIR_KEYWORDS = frozenset({"ENV", "LABEL"})
 _LIST_KEYWORDS = frozenset({"ADD", "COPY", "EXPOSE", "FROM", "VOLUME"})
 
-_DIRECTIVE = re.compile(r"([a-zA-Z][a-zA-Z0-9]*)[\t\f\r ]*=(.+)")
+_DIRECTIVE = regex(r"([a-zA-Z][a-zA-Z0-9]*)[\t\f\r ]*=(.+)")
 _DIRECTIVES = ("syntax", "escape", "check")
-_BUILDKIT_FRONTEND = re.compile(r"(?:.*/)?dockerfile(?:-upstream)?(?:[:@].*)?")
+_BUILDKIT_FRONTEND = regex(r"(?:.*/)?dockerfile(?:-upstream)?(?:[:@].*)?")
 _LONGEST_FILE = 2 * 1024 * 1024
 _LONGEST_LINE = 65_535  # bytes that BuildKit's scanner holds
 _MOST_INSTRUCTIONS = 5_000  # an image has 127 layers at most, and nobody writes a file of forty images

@@ -5,10 +5,10 @@ The names are those of the Dockerfile reference; source: frontend/dockerfile/ins
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from gpulint.deferred import regex
 from gpulint.parse.dockerfile_words import heredoc_words
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FEWEST_WORDS = {
     **dict.fromkeys(("CMD", "ENTRYPOINT", "FROM", "RUN"), 0),
 }
 _ALREADY_NO_TRIGGER = ("ONBUILD", "MAINTAINER", "FROM")
-_STAGE_NAME = re.compile(r"[a-z][a-z0-9-_.]*")
+_STAGE_NAME = regex(r"[a-z][a-z0-9-_.]*")
 _LONGEST_QUOTE = 40
 
 

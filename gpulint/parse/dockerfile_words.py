@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.source import Text
 
 SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 """What Go's unicode.IsSpace calls a space; str.isspace also holds four control characters for one."""
 
-_BLANK = re.compile(r"[\t\v\f\r ]+")
-_WORD = re.compile(r"[^\t\v\f\r ]+")
+_BLANK = regex(r"[\t\v\f\r ]+")
+_WORD = regex(r"[^\t\v\f\r ]+")
 
 
 class Pair(NamedTuple):
@@ -117,7 +117,7 @@ def unquoted(flag: str, escape: str) -> str:
     return "".join(kept)
 
 
-_JSON_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_JSON_STRING = regex(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 def json_strings(text: Text) -> tuple[Text, ...] | None:
@@ -157,8 +157,8 @@ def _are_strings(values: list[object]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-_HEREDOC = re.compile(r"\d*<<(-?)\s*([^<]+)")
-_QUOTE = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
+_HEREDOC = regex(r"\d*<<(-?)\s*([^<]+)")
+_QUOTE = regex(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
 
 
 def heredoc_words(line: str) -> list[HeredocWord]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from gpulint.deferred import regex
 from gpulint.source import Text, Unknown, Value
 
 Lookup = Callable[[str], "Value | None"]
 """The value of a variable: a Text, an Unknown, or None where it is surely unset."""
 
-_NAME = re.compile(r"[^\W\d]\w*|\d+|[@*#?$!-]")
+_NAME = regex(r"[^\W\d]\w*|\d+|[@*#?$!-]")
 
 # Expansions that nest deeper or grow longer than any real one are not followed, so that a hostile file cannot double a value line by line.
 _DEEPEST = 50

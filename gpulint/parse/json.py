@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from gpulint.deferred import regex
+
 _NAMES = (".json", ".jsonc", ".json5", ".code-workspace")
-_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?')
-_NOT_IN_YAML = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
-_ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)")
-_VISIBLE = re.compile(r"\S")
+_STRING_OR_COMMENT = regex(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/)?')
+_NOT_IN_YAML = regex("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_ESCAPE = regex(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)")
+_VISIBLE = regex(r"\S")
 
 
 def is_json(path: str) -> bool:

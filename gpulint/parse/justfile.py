@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpulint.deferred import regex
 from gpulint.parse.recipe import Recipe, logical_lines, one_script
 from gpulint.parse.shell import Script, parse
 from gpulint.source import Source
 
-_NAME = re.compile(r"(^|/)\.?justfile$|\.just$", re.IGNORECASE)
-_HEADER = re.compile(r"@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)")
-_INTERPOLATION = re.compile(r"\{\{[^{}\n]*\}\}")
-_PREFIX = re.compile(r"[ \t]*[@-]*")
-_SHELL = re.compile(r"#!.*sh\b")
+_NAME = regex(r"(^|/)\.?justfile$|\.just$", re.IGNORECASE)
+_HEADER = regex(r"@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)")
+_INTERPOLATION = regex(r"\{\{[^{}\n]*\}\}")
+_PREFIX = regex(r"[ \t]*[@-]*")
+_SHELL = regex(r"#!.*sh\b")
 
 
 def is_justfile(path: str) -> bool:

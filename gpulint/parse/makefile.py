@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.parse.justfile import is_justfile, read_justfile
 from gpulint.parse.recipe import Recipe, logical_lines, one_script
 from gpulint.parse.shell import LONGEST_SCRIPT, Script
@@ -24,17 +24,17 @@ DEPTH_LIMIT = 16
 """Variables whose values hold variables: what lies deeper is left as it is written."""
 
 _SETTING = r"[ \t]*(?:(?:export|override|private)[ \t]+)*(?P<name>[^\s:#=+?!$()]+)[ \t]*(?P<operator>\?=|:{0,3}=|\+=|!=)"
-_ASSIGNMENT = re.compile(_SETTING)
-_RULE = re.compile(r"([^:=#]*)::?(?![:=])")
-_DEFINE = re.compile(r"[ \t]*(?:(?:export|override)[ \t]+)*define[ \t]+([^\s:#=+?!]+)")
-_DIRECTIVE = re.compile(r"[ \t]*(ifeq|ifneq|ifdef|ifndef|else|endif|-include|include|sinclude|endef)(?=[\s(]|\Z)")
-_REFERENCE_OF_A_LINE = re.compile(r"\$\([^()\n]*\)|\$\{[^{}\n]*\}")
-_CONTINUATION = re.compile(r"\\\r?\n")
-_COMMENT = re.compile(r"(?<!\\)#.*", re.DOTALL)
-_REFERENCE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<bracket>[({])|\S)")
+_ASSIGNMENT = regex(_SETTING)
+_RULE = regex(r"([^:=#]*)::?(?![:=])")
+_DEFINE = regex(r"[ \t]*(?:(?:export|override)[ \t]+)*define[ \t]+([^\s:#=+?!]+)")
+_DIRECTIVE = regex(r"[ \t]*(ifeq|ifneq|ifdef|ifndef|else|endif|-include|include|sinclude|endef)(?=[\s(]|\Z)")
+_REFERENCE_OF_A_LINE = regex(r"\$\([^()\n]*\)|\$\{[^{}\n]*\}")
+_CONTINUATION = regex(r"\\\r?\n")
+_COMMENT = regex(r"(?<!\\)#.*", re.DOTALL)
+_REFERENCE = regex(r"\$(?:(?P<dollar>\$)|(?P<bracket>[({])|\S)")
 _BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
-_VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
-_PREFIX = re.compile(r"[\s@+-]*")
+_VARIABLE = regex(r"\$[({]([\w.-]+)[)}]")
+_PREFIX = regex(r"[\s@+-]*")
 
 
 def parse(source: Source) -> tuple[Recipe, ...]:

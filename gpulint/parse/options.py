@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.source import Location, Text, Unknown, Value
 
 

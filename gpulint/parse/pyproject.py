@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from gpulint.deferred import regex
 from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, pip_specifier, python_name, python_package
 from gpulint.parse.requirements import Requirements
@@ -69,10 +70,10 @@ def parse_pipfile_lock(source: Source) -> Requirements:
     return Requirements("lock", tuple(packages), (), (), (), source.location(0, len(source.text)))
 
 
-_LOCKED_BY_PIPENV = re.compile(r'^[ \t]+"([A-Za-z0-9][A-Za-z0-9._-]*)": \{[^{}]*?"version": "(==[^"\n]+)"', re.MULTILINE)
+_LOCKED_BY_PIPENV = regex(r'^[ \t]+"([A-Za-z0-9][A-Za-z0-9._-]*)": \{[^{}]*?"version": "(==[^"\n]+)"', re.MULTILINE)
 
 
-_LOCKED = re.compile(r"""^\[\[packages?\]\][ \t]*\r?\n+name = ["']([^"'\n]+)["'][ \t]*\r?\nversion = ["']([^"'\n]+)["']""", re.MULTILINE)
+_LOCKED = regex(r"""^\[\[packages?\]\][ \t]*\r?\n+name = ["']([^"'\n]+)["'][ \t]*\r?\nversion = ["']([^"'\n]+)["']""", re.MULTILINE)
 
 
 def _load(source: Source) -> TomlTable:
@@ -134,11 +135,11 @@ class _Places:
         return self.source.cut(start, start + len(self.source.text[start:end].rstrip()))
 
 
-_STRING = re.compile(
+_STRING = regex(
     r"""\#[^\n]*|'{3}.*?'{3}|"{3}.*?"{3}|"([^"\\\n]*)"|"(?:[^"\\\n]|\\.)*"|'([^'\n]*)'""",
     re.DOTALL,
 )
-_KEY_LINE = re.compile(r"""^[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*=[^\n#]*""", re.MULTILINE)
+_KEY_LINE = regex(r"""^[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*=[^\n#]*""", re.MULTILINE)
 
 
 def _project_packages(data: TomlTable, project: TomlTable, places: _Places) -> Iterator[Package]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.source import Location, Source
 
 DEEPEST_CHAIN = 5000
@@ -17,8 +17,8 @@ LARGEST = 1024 * 1024
 
 _TOO_DEEP = "nested too deeply to be read"
 _OPERATOR = rb"[-+*/%@|&^.(\[]"
-_OPERATOR_LINE = re.compile(rb"\n[ \t]*" + _OPERATOR)
-_LITERAL = re.compile(rb"'[^'\n]*'|\"[^\"\n]*\"|\d[\d.eE_]*")
+_OPERATOR_LINE = regex(rb"\n[ \t]*" + _OPERATOR)
+_LITERAL = regex(rb"'[^'\n]*'|\"[^\"\n]*\"|\d[\d.eE_]*")
 
 
 class SyntaxProblem(NamedTuple):

@@ -5,11 +5,12 @@ Source: kubernetes/apimachinery, pkg/api/resource: ParseQuantity of quantity.go,
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
-_QUANTITY = re.compile(r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[+-]?[0-9]*)")
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,3})")
+from gpulint.deferred import regex
+
+_QUANTITY = regex(r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[+-]?[0-9]*)")
+_EXPONENT = regex(r"[eE]([+-]?[0-9]{1,3})")
 _BINARY = {suffix: 1024**power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
 _DECIMAL = {suffix: Fraction(1000) ** power for power, suffix in enumerate(("n", "u", "m", "", "k", "M", "G", "T", "P", "E"), -3)}
 _NANO = 10**9

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.parse.shell import Script
 from gpulint.source import Text
 

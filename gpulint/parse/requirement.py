@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.source import Location, Text, Value
 
 
@@ -41,12 +41,12 @@ class Package(NamedTuple):
         return (python_name(match[1]), match[2].replace("%2B", "+").replace("%2b", "+")) if match else None
 
 
-_PYTHON_NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\]\s*)?")
-_EGG = re.compile(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[([^\]]*)\])?")
+_PYTHON_NAME = regex(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\]\s*)?")
+_EGG = regex(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[([^\]]*)\])?")
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".conda", ".deb", ".rpm", ".apk")
-_CONDA_NAME = re.compile(r"\s*(?:[^\s:=<>!~]+::)?([A-Za-z0-9_][\w.-]*)")
-_SYSTEM_NAME = re.compile(r"@?[^\s=<>~!@/:]+")
-_WHEEL = re.compile(r"(?:^|/)([A-Za-z0-9_.]+)-([\w.!+%]+)(?:-\d\w*)?(?:-[\w.]+){3}\.whl")
+_CONDA_NAME = regex(r"\s*(?:[^\s:=<>!~]+::)?([A-Za-z0-9_][\w.-]*)")
+_SYSTEM_NAME = regex(r"@?[^\s=<>~!@/:]+")
+_WHEEL = regex(r"(?:^|/)([A-Za-z0-9_.]+)-([\w.!+%]+)(?:-\d\w*)?(?:-[\w.]+){3}\.whl")
 _ENDS_NAME = "=<>!~[@; "
 
 
@@ -105,7 +105,7 @@ def pip_specifier(constraint: str) -> str:
 
 
 _MOST_DIGITS = 10
-_POETRY_VERSION = re.compile(r"(?:\^|~=?|[=<>!]=?|===)?\s*[\w.*+!-]+")
+_POETRY_VERSION = regex(r"(?:\^|~=?|[=<>!]=?|===)?\s*[\w.*+!-]+")
 
 
 def _pip_part(part: str) -> str:

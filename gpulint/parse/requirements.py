@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from gpulint.deferred import dataclass, regex
 from gpulint.parse.options import Option, read_arguments
 from gpulint.parse.requirement import Package, conda_package, python_package
 from gpulint.parse.shell_syntax import joined
@@ -105,10 +105,10 @@ def _from_lines(lines: Iterator[Text], location: Location) -> Requirements:
     )
 
 
-_COMMENT = re.compile(r"(?:^|\s)#")
-_OPTION_OF_REQUIREMENT = re.compile(r"\s-")
-_VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
-_LINE_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'?|"[^"]*"?)+""")
+_COMMENT = regex(r"(?:^|\s)#")
+_OPTION_OF_REQUIREMENT = regex(r"\s-")
+_VARIABLE = regex(r"\$\{[A-Z0-9_]+\}")
+_LINE_WORD = regex(r"""(?:[^\s'"]|'[^']*'?|"[^"]*"?)+""")
 
 
 def _logical_lines(source: Source) -> Iterator[Text]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
+from gpulint.deferred import regex
 from gpulint.parse.requirement import Package, python_name, python_package
 from gpulint.parse.requirements import Requirements
 from gpulint.source import Location, Source, Text
@@ -69,8 +69,8 @@ def _text(source: Source, node: ast.Constant, value: str) -> Text:
     return Text(value, Location(source.path, node.lineno, at + 1, node.lineno, at + 1 + len(value)))
 
 
-_SECTION = re.compile(r"\[([^\]]+)\]\s*")
-_OPTION = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.*)")
+_SECTION = regex(r"\[([^\]]+)\]\s*")
+_OPTION = regex(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.*)")
 
 
 def parse_setup_cfg(source: Source) -> Requirements:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.parse.shell_expand import ExpandedWord, Scope, UnknownWord, expand_value, expand_word
 from gpulint.parse.shell_reader import DECLARING, NOT_EXPORTING, Reader
 from gpulint.parse.shell_split import split
@@ -117,7 +115,7 @@ def _with_holes(text: Text, holes: Iterable[tuple[int, int]]) -> str:
 
 
 _CONDITIONAL = ("&&", "||", "|")
-_NAME_OF_ASSIGNMENT = re.compile(rf"({NAME})(=|\Z)")
+_NAME_OF_ASSIGNMENT = regex(rf"({NAME})(=|\Z)")
 
 
 class _Resolver:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Union
+from typing import Union
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.parse.shell_syntax import Names, Part, PartKind, Word, joined
 from gpulint.source import Location, Text, Unknown, Value
 
@@ -173,8 +173,8 @@ def _join(chunks: list[Chunk], token: Location) -> Text:
     return joined([Text(chunk.text, token, ()) if chunk.elsewhere else chunk.text for chunk in kept], token)
 
 
-_NOT_BLANK = re.compile(r"[^ \t\r\n]+")
-_BRACES = re.compile(r"\{([^{} \t\r\n]*)\}")
+_NOT_BLANK = regex(r"[^ \t\r\n]+")
+_BRACES = regex(r"\{([^{} \t\r\n]*)\}")
 
 
 def expand_word(word: Word, text: Text, scope: Scope, quoted: bool = False) -> list[ExpandedWord]:

@@ -6,8 +6,8 @@ One pass by hand over the text, each character looked at a bounded number of tim
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.parse.shell_syntax import (
     HOLE,
     MOST_COMMANDS,
@@ -26,15 +26,15 @@ from gpulint.parse.shell_syntax import (
 from gpulint.parse.shell_words import NAME, PLAIN_IN_TEST, SPACE, WordReader
 from gpulint.source import Text
 
-_JOIN = re.compile(r";;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|\n]")
-_RESERVED = re.compile(
+_JOIN = regex(r";;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|\n]")
+_RESERVED = regex(
     rf"(?:if|then|elif|else|fi|while|until|for|select|do|done|case|esac|in|function|coproc|[{{}}!]|\[\[)(?=[{SPACE};&|()<>]|\\\r?\n[{SPACE}]|\Z)"
     r"|\(\(?|time(?=[ \t]+(?:(?:for|while|until|select|if|case|\[\[|!)[ \t]|[{(]))"
 )
-_NAME = re.compile(NAME)
-_FUNCTION_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
-_ASSIGNMENT = re.compile(rf"({NAME})(\[[^\]\s]{{0,200}}\])?(\+?)=")
-_REDIRECT = re.compile(r"(?:\d*|\{\w+\})(?:<<<|<<-?|<>|<&|<(?!\()|>&|>>|>\||>(?!\())|&>>|&>")
+_NAME = regex(NAME)
+_FUNCTION_PARENTHESES = regex(r"[ \t]*\([ \t]*\)")
+_ASSIGNMENT = regex(rf"({NAME})(\[[^\]\s]{{0,200}}\])?(\+?)=")
+_REDIRECT = regex(r"(?:\d*|\{\w+\})(?:<<<|<<-?|<>|<&|<(?!\()|>&|>>|>\||>(?!\())|&>>|&>")
 _BEGINS_REDIRECT = frozenset("<>&{0123456789")
 
 # Few scripts need these patterns: they are compiled where they are used, so that the import costs less.

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpulint.deferred import regex
 from gpulint.parse.shell_syntax import joined
 from gpulint.source import Text, Value
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""(?P<blank>[ \t\r\n]+)|'(?P<single>[^']*)(?:'|\Z)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)
     |\\(?P<escaped>.?)|(?P<plain>[^ \t\r\n'"\\]+)""",
     re.DOTALL | re.VERBOSE,
 )
-_RUN_IN_DOUBLE_QUOTES = re.compile(r'\\([$`"\\])|\\\n|[^\\]+|\\')
-_DOLLARS_OR_NOT = re.compile(r"\$\$?|[^$]+")
+_RUN_IN_DOUBLE_QUOTES = regex(r'\\([$`"\\])|\\\n|[^\\]+|\\')
+_DOLLARS_OR_NOT = regex(r"\$\$?|[^$]+")
 
 
 def split(text: Text) -> tuple[Value, ...]:

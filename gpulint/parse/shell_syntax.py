@@ -6,8 +6,9 @@ Offsets are those of the text that a node names.
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple, Union
+from typing import Union
 
+from gpulint.deferred import NamedTuple
 from gpulint.source import Location, Piece, Text
 
 DEPTH_LIMIT = 50

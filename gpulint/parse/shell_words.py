@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import NoReturn
 
+from gpulint.deferred import regex
 from gpulint.parse.shell_syntax import DEPTH_LIMIT, HOLE, Names, Part, PartKind, ShellError, Word
 from gpulint.source import Text
 
@@ -15,16 +16,16 @@ SPACE = r" \t\r\f\v\n"
 NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 """The name of a variable, for a pattern."""
 
-PLAIN = re.compile(rf"[^{SPACE}'\"\\$`;&|<>(){HOLE}]+")
-PLAIN_IN_TEST = re.compile(rf"(?:[^{SPACE}'\"\\$`){HOLE}]|\)(?!\]\]))+")
-_PLAIN_IN_QUOTES = re.compile(rf"[^\"\\$`{HOLE}]+")
-_PLAIN_IN_BRACES = re.compile(rf"[^}}\"'\\$`{HOLE}]+")
+PLAIN = regex(rf"[^{SPACE}'\"\\$`;&|<>(){HOLE}]+")
+PLAIN_IN_TEST = regex(rf"(?:[^{SPACE}'\"\\$`){HOLE}]|\)(?!\]\]))+")
+_PLAIN_IN_QUOTES = regex(rf"[^\"\\$`{HOLE}]+")
+_PLAIN_IN_BRACES = regex(rf"[^}}\"'\\$`{HOLE}]+")
 _ESCAPED_IN_QUOTES = '$`"\\'
-_BLANKS = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)*(?:#[^\n]*)?")
-_HOLES = re.compile(f"{HOLE}+")
-_PARAMETER = re.compile(rf"\$({NAME}|[0-9@*#?$!-])")
+_BLANKS = regex(r"(?:[ \t\r\f\v]|\\\r?\n)*(?:#[^\n]*)?")
+_HOLES = regex(f"{HOLE}+")
+_PARAMETER = regex(rf"\$({NAME}|[0-9@*#?$!-])")
 _SPECIAL = frozenset("*#?$!-")
-_BRACED = re.compile(rf"\$\{{({NAME}|[0-9]+|[@*#?$!-])(?:(:?[-=+?])|(?=\}}))")
+_BRACED = regex(rf"\$\{{({NAME}|[0-9]+|[@*#?$!-])(?:(:?[-=+?])|(?=\}}))")
 _ANSI_CHARACTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 # Few scripts need these patterns: they are compiled where they are used, so that the import costs less.

@@ -6,12 +6,11 @@ YAML. Both branches of an `if` stay. A mapping or sequence to which an action ma
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.template_actions import Action, Blocks, find_actions, render
 from gpulint.parse.yaml import Document, YamlSyntax, parse
@@ -20,8 +19,8 @@ from gpulint.source import Location, Source, Unknown
 
 __all__ = ["is_template", "looks_templated", "parse_either", "parse_template", "unrendered"]
 
-_INDENT = re.compile(r"\bn?indent\s+(\d{1,3})\b")
-_BLOCK_OF_TEXT = re.compile(r"(?:^|[ \t])[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
+_INDENT = regex(r"\bn?indent\s+(\d{1,3})\b")
+_BLOCK_OF_TEXT = regex(r"(?:^|[ \t])[|>][-+0-9]{0,2}[ \t]*(?:#.*)?$")
 
 
 def parse_template(source: Source) -> YamlSyntax:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.source import Source
 
-_COMMENT = re.compile(r"\{\{(?:-\s)?/\*")
-_TOKEN = re.compile(r"""\}\}|"(?:\\.|[^"\\\n]){0,200}"|"|`[^`]*`?|'(?:\\.|[^'\\\n])'""")
-_WORD = re.compile(r"\{\{-?\s*([a-zA-Z]\w*|/\*|\$\w*(?:\s*,\s*\$\w+)?\s*:?=)?")
-_LITERAL = re.compile(r"""\{\{-?\s*(?:"([\w./-]+)"|`([\w./-]+)`|(\d+))\s*-?\}\}""")
-_BEFORE_VALUE = re.compile(r"[ \t]*(?:-[ \t]+)*(?:-[ \t]+|[^\s:#'\"{}\[\]]+:[ \t]+)")
-_AFTER_VALUE = re.compile(r"[ \t]*(?:[ \t]#[^\n]*)?\r?(?:\n|\Z)")
+_COMMENT = regex(r"\{\{(?:-\s)?/\*")
+_TOKEN = regex(r"""\}\}|"(?:\\.|[^"\\\n]){0,200}"|"|`[^`]*`?|'(?:\\.|[^'\\\n])'""")
+_WORD = regex(r"\{\{-?\s*([a-zA-Z]\w*|/\*|\$\w*(?:\s*,\s*\$\w+)?\s*:?=)?")
+_LITERAL = regex(r"""\{\{-?\s*(?:"([\w./-]+)"|`([\w./-]+)`|(\d+))\s*-?\}\}""")
+_BEFORE_VALUE = regex(r"[ \t]*(?:-[ \t]+)*(?:-[ \t]+|[^\s:#'\"{}\[\]]+:[ \t]+)")
+_AFTER_VALUE = regex(r"[ \t]*(?:[ \t]#[^\n]*)?\r?(?:\n|\Z)")
 _MAX_KEY = 200
-_NOT_LINE_BREAK = re.compile(r"[^\n]")
+_NOT_LINE_BREAK = regex(r"[^\n]")
 
 _OPENING = frozenset(("if", "with", "range", "define", "block"))
 _CONTROL = _OPENING | {"else", "end", "break", "continue"}
@@ -24,8 +23,8 @@ _CONTROL = _OPENING | {"else", "end", "break", "continue"}
 _WRITES, _SILENT, _CONTINUED = "\x01\x02\x03"
 """What each character of an action becomes until its whole line is looked at: of one that writes, of one that writes nothing, and of
 either from its second line on."""
-_MARK = re.compile("[\x01-\x03]")
-_LEADING_SILENT = re.compile("^[ \t]*\x02+(?=[ \t]*[^\x01-\x03 \t\r])")
+_MARK = regex("[\x01-\x03]")
+_LEADING_SILENT = regex("^[ \t]*\x02+(?=[ \t]*[^\x01-\x03 \t\r])")
 _PLACEHOLDERS = {1: "x", 2: " ", 3: " "}
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.parse.compose_nodes import Composer, Event, Mark, SyntaxProblem
 from gpulint.parse.json import as_yaml, is_json
 from gpulint.parse.nodes import EMPTY_MAPPING, EMPTY_SEQUENCE, NOWHERE, Entry, Mapping, Node, Scalar, Sequence
@@ -49,10 +48,10 @@ MAX_VALUES = 500_000
 """What a document may hold, by the lines and marks that values stand behind. A megabyte of real YAML has some 50,000."""
 
 _VALUE_MARKS = ("\n", ",", "[", "{")
-_MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_PROLOGUE = re.compile(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n\r\x85\u2028\u2029]*\r?)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
-_DIRECTIVE = re.compile(r"^%", re.MULTILINE)
-_OTHER_LINE_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+_MARKER = regex(r"\n(---|\.\.\.)(?=[ \t\r\n]|\Z)")
+_PROLOGUE = regex(r"(?:(?:[ \t\r\ufeff]*(?:#[^\n\r\x85\u2028\u2029]*\r?)?|%[^\n]*|\.\.\.[^\n]*)(?:\n|\Z))*")
+_DIRECTIVE = regex(r"^%", re.MULTILINE)
+_OTHER_LINE_BREAK = regex("\r(?!\n)|[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, eq=False)

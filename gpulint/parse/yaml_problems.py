@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gpulint.deferred import regex
 from gpulint.parse.compose_nodes import MAX_DEPTH, Mark, RefusedError, SyntaxProblem
 from gpulint.source import Location
 
-_TEMPLATE_MARK = re.compile(r"(?<!\$)\{\{|\{%|<%|^[ \t]*#@", re.MULTILINE)
-_CONFLICT_MARK = re.compile(r"^(?:<{7}|>{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
-_CONTROL_CHARACTER = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TEMPLATE_MARK = regex(r"(?<!\$)\{\{|\{%|<%|^[ \t]*#@", re.MULTILINE)
+_CONFLICT_MARK = regex(r"^(?:<{7}|>{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_CONTROL_CHARACTER = regex("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 _INDENTATION = "the line fits neither the indentation of the lines above nor the form of what stands there"
 _UNCLOSED_QUOTE = "the quote that opens here is never closed"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.cuda_tags import cures_key, revoked_key, updates_lists
 from gpulint.model.stage import Stage
 from gpulint.parse.shell import SimpleCommand

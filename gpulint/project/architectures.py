@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import version_key
 from gpulint.facts.drivers import compiler_range
 from gpulint.facts.source_builds import architecture_variables
 from gpulint.project.compilations import Compilation
 from gpulint.source import Location, Text, Value
 
-_DOTTED = re.compile(r"(?P<major>\d{1,2})\.(?P<minor>\d)(?P<own>[af]?)(?P<ptx>\+PTX)?")
+_DOTTED = regex(r"(?P<major>\d{1,2})\.(?P<minor>\d)(?P<own>[af]?)(?P<ptx>\+PTX)?")
 _MOST = 100  # architectures of one list
 
 

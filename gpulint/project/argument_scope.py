@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.environment import image_may_set, in_every_stage, speaks_of_gpu
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Run, Stage
@@ -13,7 +13,7 @@ from gpulint.parse.dockerfile import Instruction
 from gpulint.project import Project
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
-_USE = re.compile(r"(?<!\\)\$(?:(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)(?P<operator>:?[-=?+]|[^}])?[^}]{0,200}\})")
+_USE = regex(r"(?<!\\)\$(?:(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)(?P<operator>:?[-=?+]|[^}])?[^}]{0,200}\})")
 _OWN_FALLBACK = ("-", ":-", "=", ":=")
 _SETS_ANYTHING = ("source", ".", "eval")
 _DOCKERFILE_USES = ("ENV", "COPY", "ADD", "WORKDIR", "ARG")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from posixpath import basename
 from posixpath import join as join_paths
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import words as fact_words
 from gpulint.facts.commands import cpu_argument, launched, program_index, program_name
 from gpulint.model.install import Install
@@ -163,7 +163,7 @@ class _Reader:
                 yield BuildProbe(step.command.location, program.path, place)
 
 
-_ENDS_AT_ERROR = re.compile(r"-[a-z]*e[a-z]*")
+_ENDS_AT_ERROR = regex(r"-[a-z]*e[a-z]*")
 _CONDITIONS = frozenset({"if", "while", "until"})
 _INFORMATION = frozenset({"--help", "-h", "--version"})
 
@@ -197,7 +197,7 @@ def _read_tool(step: _Step) -> Iterator[BuildProbe]:
         yield BuildProbe(step.command.location, program_name(step.words[program_index(step.words)]), is_read=True)
 
 
-_FALLBACK = re.compile(r"\$\{\w+:?[-=]\s*\"?(?:\$\(|`)")
+_FALLBACK = regex(r"\$\{\w+:?[-=]\s*\"?(?:\$\(|`)")
 
 
 def _built_folders(step: _Step) -> Iterator[tuple[str, Location]]:
@@ -215,7 +215,7 @@ def _built_folders(step: _Step) -> Iterator[tuple[str, Location]]:
 
 
 _SETUP = "setup.py"
-_LOCAL = re.compile(r"(?:\.|/|~)[^\[;@:]*")
+_LOCAL = regex(r"(?:\.|/|~)[^\[;@:]*")
 _BUILDING = frozenset({"install", "develop", "build", "build_ext", "bdist_wheel", "bdist"})
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from posixpath import dirname, normpath
 from posixpath import join as join_paths
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
@@ -29,7 +29,7 @@ _DEFAULT_TAG = "latest"
 _MOST_LAYERS = 127
 """How many steps that copy are looked at, from the last: no more layers can be put upon one another."""
 
-_WILD_CARD = re.compile(r"[*?\[]")
+_WILD_CARD = regex(r"[*?\[]")
 
 
 class Recipe(NamedTuple):

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from posixpath import basename, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.facts.ci import excludes_tests, hosted_without_gpu, selects_gpu_tests
 from gpulint.facts.commands import gpu_program, launched, plain_tool, program_index, program_name
@@ -118,12 +119,12 @@ def _of_tests(tool: str, arguments: list[str], project: Project) -> Iterator[Nee
             yield Need(f"a test in {found.path}", certain=False, place=found)
 
 
-_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
-_SKIPS = re.compile(r"skip|xfail|importorskip")
-_ASKS = re.compile(r"is_available|device_count|nvidia-smi|has_cuda|cuda_available|has_gpu|requires_(?:gpu|cuda)")
-_GUARDS = re.compile(r"skip|xfail|mock|patch|fixture|parametrize|raises|is_available|device_count|\bmark\b|meta", re.IGNORECASE)
-_USES = re.compile(r"""^\s+.*(?:device\s*=\s*["']cuda|\.cuda\(\)|\.to\(["']cuda)""", re.MULTILINE)
-_SELECTING = re.compile(rb"(?i)(?:addopts|markers)[^\]]*(?:gpu|cuda)")
+_TEST_FILE = regex(r"test_.*\.py|.*_test\.py|conftest\.py")
+_SKIPS = regex(r"skip|xfail|importorskip")
+_ASKS = regex(r"is_available|device_count|nvidia-smi|has_cuda|cuda_available|has_gpu|requires_(?:gpu|cuda)")
+_GUARDS = regex(r"skip|xfail|mock|patch|fixture|parametrize|raises|is_available|device_count|\bmark\b|meta", re.IGNORECASE)
+_USES = regex(r"""^\s+.*(?:device\s*=\s*["']cuda|\.cuda\(\)|\.to\(["']cuda)""", re.MULTILINE)
+_SELECTING = regex(rb"(?i)(?:addopts|markers)[^\]]*(?:gpu|cuda)")
 
 
 @lru_cache(maxsize=100)

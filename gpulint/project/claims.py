@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import gpu_argument, gpu_program
 from gpulint.facts.frameworks import computes_by_itself
 from gpulint.facts.images import cpu_word
@@ -114,7 +115,7 @@ def deciding_arguments(stage: Stage, project: Project, text: str, *places: Locat
     return frozenset(name for name in named if name in values and values[name] in text)
 
 
-_NAME = re.compile(r"\$\{?(\w+)|^[ \t]*ARG[ \t]+(\w+)", re.IGNORECASE | re.MULTILINE)
+_NAME = regex(r"\$\{?(\w+)|^[ \t]*ARG[ \t]+(\w+)", re.IGNORECASE | re.MULTILINE)
 
 
 def _names_at(place: Location, project: Project) -> Iterator[str]:

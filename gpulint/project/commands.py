@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from posixpath import dirname
 from posixpath import join as join_paths
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.model.command import CommandLine, CommandLines, ComposeCall, ImageBuild, read_commands
 from gpulint.model.script import read_script, with_inner_scripts
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpulint.model.container import Container
 
 
-_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_TEST_FILE = regex(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
 """Python files whose commands are those that a test expects, and nobody runs."""
 
 

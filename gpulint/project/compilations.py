@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, normpath
 from posixpath import join as join_paths
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import program_index, program_name
 from gpulint.facts.packages import cuda_switch
 from gpulint.facts.source_builds import (
@@ -28,8 +28,8 @@ from gpulint.project.image_files import ImageFiles, absolute, entered
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
 _DEFAULT_LIST = "TORCH_CUDA_ARCH_LIST"
-_LOCAL = re.compile(r"(?:\.|/|~)[^\[;@:]*")
-_CLONED = re.compile(r"(?:https?://|git@|ssh://)\S+")
+_LOCAL = regex(r"(?:\.|/|~)[^\[;@:]*")
+_CLONED = regex(r"(?:https?://|git@|ssh://)\S+")
 
 
 class Compilation(NamedTuple):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from posixpath import dirname, join
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.discover import Kind
 from gpulint.model.compose import read_container, read_services
 from gpulint.model.container import ASPECTS, Container

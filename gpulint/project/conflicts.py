@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.frameworks import Build, index_variant, same_module, torch_build, torch_companion, torch_requirement
 from gpulint.model.stage import Stage
 from gpulint.project import Project

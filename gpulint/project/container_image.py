@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gpulint.deferred import regex
 from gpulint.project import Project
 from gpulint.source import Text, Unknown
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from gpulint.model.container import Container
     from gpulint.model.image import ImageRef
 
-_BOARDS = re.compile(r"jetson|jetpack|l4t|tegra|(?:^|[-_/.])(?:orin|xavier|tx2)(?:[-_/.]|$)", re.IGNORECASE)
+_BOARDS = regex(r"jetson|jetpack|l4t|tegra|(?:^|[-_/.])(?:orin|xavier|tx2)(?:[-_/.]|$)", re.IGNORECASE)
 
 
 def base_of(container: Container, project: Project) -> ImageRef | None:

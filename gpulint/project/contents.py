@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.facts.installers import option_meaning
 from gpulint.model.install import Install
 from gpulint.model.stage import Run, Stage
@@ -15,7 +13,7 @@ from gpulint.parse.requirement import Package
 from gpulint.parse.requirements import Requirements
 from gpulint.source import Location, Value
 
-_EXACT = re.compile(r"={1,3}v?(?P<version>\d[\w.+!-]*)(?:=.*)?")
+_EXACT = regex(r"={1,3}v?(?P<version>\d[\w.+!-]*)(?:=.*)?")
 
 
 @dataclass(frozen=True, eq=False)

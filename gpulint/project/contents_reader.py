@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import words
 from gpulint.facts.images import brought_packages
 from gpulint.facts.installers import environment_of_tool, lock_files, option_meaning
@@ -30,7 +30,7 @@ _MOST_FILES = 50  # requirement files that name one another
 _NOT_READ = ("pixi.toml",)
 _STANDARD_INPUT = ("/dev/stdin", "-")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
-_LOCAL = re.compile(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
+_LOCAL = regex(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
 
 
 class ContentsReader:
@@ -87,7 +87,7 @@ def _place(step: Step) -> tuple[int, int]:
     return location.line, location.column
 
 
-_SITE_PACKAGES = re.compile(r"/(?:site|dist)-packages(?:/|$)")
+_SITE_PACKAGES = regex(r"/(?:site|dist)-packages(?:/|$)")
 _WHOLE_PREFIXES = frozenset({"/", "/usr", "/usr/local", "/usr/local/lib", "/root/.local", "/opt"})
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.facts import words
 from gpulint.facts.cuda_tags import cuda_repository
@@ -240,4 +240,4 @@ def _is_aside(path: str) -> bool:
     return any(word in aside for word in re.split(r"[^a-z]+", path.lower()))
 
 
-_PROVIDER = re.compile(rb"(?:CUDA|Tensorrt)ExecutionProvider")
+_PROVIDER = regex(rb"(?:CUDA|Tensorrt)ExecutionProvider")

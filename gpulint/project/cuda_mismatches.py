@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.frameworks import jax_build, newest_by_python, torch_build
 from gpulint.model.stage import Stage
 from gpulint.project import Project

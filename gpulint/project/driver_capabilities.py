@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import gpu_argument, gpu_program
 from gpulint.facts.driver_work import is_display_socket, needed_capability
 from gpulint.facts.environment import driver_capabilities, known_capabilities

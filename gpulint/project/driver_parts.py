@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from posixpath import basename
 from posixpath import join as join_paths
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import launched, program_index
 from gpulint.facts.driver_packages import (
     DriverPart,

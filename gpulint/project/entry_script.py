@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import words
 from gpulint.facts.commands import cpu_argument, cpu_variable, gpu_argument, gpu_program, gpu_variable, program_index
 from gpulint.facts.python import is_device_file, is_report
@@ -23,8 +23,8 @@ Commands = Sequence[SimpleCommand]
 _ASKS_FOR_PROGRAM = frozenset({"command", "which", "type", "hash"})
 _TESTS = frozenset({"[", "[[", "test"})
 _LEAVES = frozenset({"exit", "return", "false"})
-_COUNTS = re.compile(r"\bwc\b|grep\s+(-\w*c|--count)")
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?$")
+_COUNTS = regex(r"\bwc\b|grep\s+(-\w*c|--count)")
+_VARIABLE = regex(r"\$\{?(\w+)\}?$")
 _NUMBER = {"-eq": int.__eq__, "-ne": int.__ne__, "-lt": int.__lt__, "-le": int.__le__, "-gt": int.__gt__, "-ge": int.__ge__}
 _FILE_TESTS = frozenset({"-e", "-f", "-c", "-d", "-r", "-w", "-x", "-b"})
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import launched, program_index, program_name
 from gpulint.facts.packages import Compilation, prebuild_variable, prebuilds, run_time_compilation
 from gpulint.model.stage import Stage

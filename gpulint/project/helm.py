@@ -5,11 +5,11 @@ A tag that values leave empty is the chart's appVersion; in a release, whose cha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from posixpath import dirname
 
+from gpulint.deferred import regex
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS, Container, GpuRequest, Mount, Role
 from gpulint.model.image import ImageRef, join_image, parse_image
@@ -29,7 +29,7 @@ _TAG_KEYS = ("tag", "imageTag", "version")
 _PART_KEYS = (*_TAG_KEYS, "digest", "registry", "pullPolicy")
 """Keys of which an image written in parts has at least one beside its name."""
 
-_IMAGE = re.compile(r"(?!https?:|oci:|git@|file:)[\w./:@-]+")
+_IMAGE = regex(r"(?!https?:|oci:|git@|file:)[\w./:@-]+")
 _SOURCES = (("source",), ("sources", "*"))
 _RELEASES = {
     "HelmRelease": (("spec", "values"),),

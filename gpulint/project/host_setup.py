@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from gpulint.deferred import regex
 from gpulint.facts.commands import program_index, program_name
 from gpulint.facts.host_setup import (
     configures_toolkit,
@@ -82,7 +82,7 @@ def _piped_into(line: CommandLine) -> tuple[Value, ...]:
     return commands[at - 1].words if at and line.command.operator == "|" else ()
 
 
-_DEFAULT = re.compile(r'"default-runtime"\s*:\s*"([^"]*)"')
+_DEFAULT = regex(r'"default-runtime"\s*:\s*"([^"]*)"')
 
 
 def _is_settings(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpulint.deferred import regex
 from gpulint.facts import words
 from gpulint.facts.installers import configuration_files
 from gpulint.model.stage import Run, Stage
@@ -14,7 +15,7 @@ from gpulint.source import Source, Text, Value
 
 Indexes = tuple[tuple[Value, ...], tuple[Value, ...]]
 
-_SETTING = re.compile(r"""^[ \t]*(index-url|extra-index-url|find-links)[ \t]*=[ \t]*\[?["']?(https?://[^\s"'\]]+)""", re.MULTILINE)
+_SETTING = regex(r"""^[ \t]*(index-url|extra-index-url|find-links)[ \t]*=[ \t]*\[?["']?(https?://[^\s"'\]]+)""", re.MULTILINE)
 _ADDING = ("extra-index-url", "find-links")
 
 

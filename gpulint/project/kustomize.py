@@ -7,11 +7,11 @@ change what a container asks for and are passed over; remote bases and paths out
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from posixpath import join, normpath
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS
 from gpulint.model.workload import objects

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.cuda_tags import LibraryPath, library_path
 from gpulint.facts.driver_packages import compat_folder, stub_folder
 from gpulint.facts.loader import configures_loader, mounted_driver_folder, registers
@@ -20,7 +20,7 @@ from gpulint.source import Location, Text, Unknown, as_written
 
 VARIABLE = "LD_LIBRARY_PATH"
 
-_TOOLKIT = re.compile(r"/usr/local/cuda[^/]*/(?:lib64|lib|targets/[^/]+/lib)/?")
+_TOOLKIT = regex(r"/usr/local/cuda[^/]*/(?:lib64|lib|targets/[^/]+/lib)/?")
 
 
 class LibrarySearch(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import program_index, program_name
 from gpulint.facts.source_builds import has_cuda_feature, may_be_program, needs_cuda_if_on, option_meanings
 from gpulint.model.stage import Copy, Stage

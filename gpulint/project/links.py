@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from posixpath import dirname
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING
 
+from gpulint.deferred import dataclass
 from gpulint.discover import Kind
 from gpulint.facts import words
 from gpulint.model.container import Command, Container

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from posixpath import dirname, join, normpath
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import common_folders
 from gpulint.project.programs import Modules
 from gpulint.project.tree import paths_named

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import words
 from gpulint.facts.commands import (
     is_sharing_server,

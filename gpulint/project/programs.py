@@ -7,10 +7,10 @@ functions, classes and methods, and through the top level of each module that is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import dirname
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.facts.packages import compiles_at_run_time
 from gpulint.facts.python import import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.module import (

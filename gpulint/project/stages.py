@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import fetches_sources, gpu_argument, gpu_program, launched, program_name
 from gpulint.facts.images import Need
 from gpulint.facts.packages import compiles_at_run_time, package_facts
@@ -17,9 +16,9 @@ from gpulint.project.context import likely_context, shows_compilation
 from gpulint.project.entrypoint import own_commands
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
-_DEVELOPERS = re.compile(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
-_BUILDERS = re.compile(r"(?:^|[._-])(?:build|builder|buildenv|compile|ci)(?:$|[._-])")
-_TESTS = re.compile(r"(?:.*[._-])?(?:test|tests|testing|lint|check|checks)")
+_DEVELOPERS = regex(r"(?:^|[/._-])(?:\.?devcontainers?|dev|devel|develop|development|ci|test|tests|testing|build|builder)(?:$|[/._-])")
+_BUILDERS = regex(r"(?:^|[._-])(?:build|builder|buildenv|compile|ci)(?:$|[._-])")
+_TESTS = regex(r"(?:.*[._-])?(?:test|tests|testing|lint|check|checks)")
 _COPIES_ROOT = ("/", "/.")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from gpulint.deferred import NamedTuple
 from gpulint.facts.drivers import refuses_older_branches
 from gpulint.facts.environment import START_CHECK, asks_of_driver, disables_start_check, driver_capabilities
 from gpulint.model.container import Container

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.facts.commands import launched, plain_tool, program_index, program_name, search_path
 from gpulint.model.module import Assertion, Fallback, Gate
 from gpulint.model.python_reader import read_module

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.cuda_tags import cuda_repository, cudnn_major
 from gpulint.facts.images import is_mirrored
 from gpulint.facts.toolkits import Brought, PartName, brought, leaves_out_recommended, may_hold, parts_by_hand

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from gpulint.deferred import regex
 from gpulint.discover import Kind, Unreadable, classify, kind_by_content, read_file, text_of
 from gpulint.facts.workloads import says_nothing_of_workloads
 from gpulint.source import Location, Source
@@ -162,7 +163,7 @@ def _by_name(paths: frozenset[str]) -> dict[str, list[str]]:
     return found
 
 
-_KIND = re.compile(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
+_KIND = regex(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
 
 
 def _may_hold_workload(document: str) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.drivers import below, major_floor
 from gpulint.facts.frameworks import index_variant, is_known_index, jax_build, newest, system_cuda, torch_build, torch_requirement
 from gpulint.model.image import ImageRef

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.model.container import RequestKind
 from gpulint.parse.quantity import parse_natural
 from gpulint.project import Project
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from gpulint.model.variable import EnvVar
     from gpulint.parse.shell import Script
 
-_DEVICE = re.compile(r"\d+|(GPU|MIG)-\S+")
+_DEVICE = regex(r"\d+|(GPU|MIG)-\S+")
 _HIDES_ON_PURPOSE = ("", "-1", "NoDevFiles")
-_VARIABLE = re.compile(r"\$\{?(\w+)")
-_HANDED_IN = re.compile(r"""\w+["']?\s*[=:]\s*["']*\$\{?(?P<name>\w+)""")
+_VARIABLE = regex(r"\$\{?(\w+)")
+_HANDED_IN = regex(r"""\w+["']?\s*[=:]\s*["']*\$\{?(?P<name>\w+)""")
 CUDA = "CUDA_VISIBLE_DEVICES"
 _CHOSEN_BY = "NVIDIA_VISIBLE_DEVICES"
 

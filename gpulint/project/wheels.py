@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import version_key
 from gpulint.facts.frameworks import has_source, is_known_index, newest_wheel_glibc, torch_requirement, wheel_glibc
 from gpulint.facts.images import glibc
@@ -16,7 +15,7 @@ from gpulint.project.contents import Installed
 from gpulint.source import Text, Unknown
 
 _PYTHON = ("pip", "uv", "poetry", "pipenv")
-_LOWER_BOUND = re.compile(r"(?:>=|~=|==)(?P<version>\d[\d.]*)(?:\.\*)?")
+_LOWER_BOUND = regex(r"(?:>=|~=|==)(?P<version>\d[\d.]*)(?:\.\*)?")
 
 
 class TooNew(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.report.terminal import printable, width
 from gpulint.source import Location, Source
 

@@ -5,8 +5,7 @@ How the runner reads a command: https://docs.github.com/en/actions/reference/wor
 
 from __future__ import annotations
 
-import re
-
+from gpulint.deferred import regex
 from gpulint.report.run import Run
 from gpulint.report.terminal import printable
 from gpulint.rule import Finding, Severity
@@ -16,7 +15,7 @@ COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE:
 SUMMARY_LIMIT = 1024 * 1024
 """The bytes that GitHub takes of one step's summary; it shows nothing of a longer one."""
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~&#@])")
+_MARKDOWN = regex(r"([\\`*_{}\[\]<>|~&#@])")
 
 
 def render(run: Run) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from gpulint.deferred import dataclass
 from gpulint.rule import Entry, Finding
 from gpulint.source import Source
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -20,6 +19,7 @@ from urllib.parse import quote_from_bytes
 import attr
 import sarif_om
 
+from gpulint.deferred import regex
 from gpulint.pages import HOMEPAGE, page_address, page_text, read_page
 from gpulint.report.run import Run
 from gpulint.rule import Entry, Finding, Impact, Problem, Related, Severity
@@ -42,8 +42,8 @@ LONGEST_LINE = 500
 ALWAYS = ("level",)
 """Written at its default too: a level that is absent means the default of the rule, not `warning`."""
 
-_LINK = re.compile(r"\[(?=[^\]]*\]\()")
-_BRACKET = re.compile(r"[\[\]]")
+_LINK = regex(r"\[(?=[^\]]*\]\()")
+_BRACKET = regex(r"[\[\]]")
 ESCAPED = r"\\\g<0>"
 
 
