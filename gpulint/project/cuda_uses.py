@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpulint.facts import version_key
+from gpulint.facts.cuda_tags import cuda_repository
 from gpulint.facts.frameworks import newest, torch_architectures
 from gpulint.model.image import ImageRef
 from gpulint.model.machines import Machines
@@ -67,7 +68,7 @@ def _of_torch(stage: Stage, image: CudaUse | None, project: Project) -> Iterator
             architectures = torch_architectures(version, build.cuda) or None
             compat = image is not None and image.brings_compat and version_key(image.cuda) >= version_key(build.cuda)
             shown = f"torch {version.partition('+')[0]}" if installed.version else f"torch, in its newest release {version},"
-            yield CudaUse(shown, installed.package.location, build.cuda, architectures, compat, image.cuda if image else None)
+            yield CudaUse(shown, installed.package.location, build.cuda, architectures, compat, image.image_cuda if image else None)
 
 
 def _of_image(image: ImageRef | None) -> Iterator[CudaUse]:
@@ -76,7 +77,8 @@ def _of_image(image: ImageRef | None) -> Iterator[CudaUse]:
         return
     facts = image.facts
     if facts.cuda is not None and facts.vendor == _VENDOR:
-        yield CudaUse(image.shown, image.location, facts.cuda, None, facts.cuda_compat, facts.cuda)
+        checked = facts.cuda if cuda_repository(image.repository) else None
+        yield CudaUse(image.shown, image.location, facts.cuda, None, facts.cuda_compat, checked)
 
 
 _VENDOR = "nvidia"

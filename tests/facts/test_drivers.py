@@ -94,7 +94,14 @@ def test_the_start_check_as_a_whole() -> None:
 
 @pytest.mark.parametrize(
     ("cuda", "driver", "compatible"),
-    [("12.4.1", "535.161.07", True), ("12.4", "525", False), ("13.0", "570", True), ("12.2", "525", False), ("11.8", "450", False)],
+    [
+        ("12.4.1", "535.161.07", True),
+        ("12.4", "525", False),
+        ("13.0", "570", True),
+        ("12.2", "525", False),
+        ("11.8", "450", True),
+        ("11.5", "450", False),
+    ],
 )
 def test_forward_compatibility(cuda: str, driver: str, compatible: bool) -> None:
     assert forward_compatible(cuda, driver) is compatible

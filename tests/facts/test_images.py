@@ -221,7 +221,8 @@ def test_another_account_of_the_same_registry_is_not_known(account: str) -> None
     [
         ("nvidia/cuda", "12.4.1-base-ubuntu22.04", "12.4.1"),
         ("nvcr.io/nvidia/pytorch", "24.05-py3", "12.4.1"),
-        ("nvcr.io/nvidia/pytorch", "23.05-py3", None),
+        ("nvcr.io/nvidia/pytorch", "23.05-py3", "12.1.1"),
+        ("nvcr.io/nvidia/pytorch", "22.04-py3", None),
         ("pytorch/pytorch", "2.5.1-cuda12.4-cudnn9-runtime", "12.4"),
         ("tensorflow/tensorflow", "2.15.0-gpu", "12.2"),
         ("tensorflow/tensorflow", "2.15.0", None),

@@ -39,10 +39,11 @@ def _below_floor(use: CudaUse, floor: str, machines: Machines) -> Problem:
 
 def _below_own(use: CudaUse, own: str, machines: Machines, strict: bool) -> Problem:
     driver = str(machines.driver)
-    message = (
-        f"{use.shown} runs CUDA {use.cuda}, made for driver {own}, and the machines have {driver}: code compiled for the GPU runs, what is "
-        "compiled from PTX at run time and calls that need the newer driver fail"
-    )
+    message = f"{use.shown} runs CUDA {use.cuda}, made for driver {own}, and the machines have {driver}: "
+    if use.brings_compat and set(_brands(machines)) == {DATA_CENTRE} and forward_compatible(use.cuda, driver):
+        message += "the cards run all of it only by the cuda-compat package of the image"
+        return Problem(use.location, message, Severity.NOTE, help=_instead(driver))
+    message += "code compiled for the GPU runs, what is compiled from PTX at run time and calls that need the newer driver fail"
     if use.image_cuda and all(passes_start_check(use.image_cuda, driver, brand) is False for brand in _brands(machines)):
         message += ", and the image's start check (NVIDIA_REQUIRE_CUDA) refuses this driver where the legacy runtime hook asks it"
     severity = Severity.WARNING if strict else Severity.NOTE
