@@ -88,6 +88,15 @@ def wanted(container: Container, project: Project) -> tuple[Severity | None, tup
     return _verdict(pieces), pieces
 
 
+def evidence_of_its_own(container: Container, project: Project) -> tuple[Evidence, ...]:
+    """What speaks for this container and not for its pod, the strongest first, where it suffices for a warning; whatever is asked for."""
+    if _is_exempt(container, project):
+        return ()
+    own = (piece for piece in evidence(container, project) if piece.origin is not Origin.PLACEMENT)
+    pieces = tuple(sorted(own, key=lambda piece: -piece.strength))
+    return pieces if _verdict(pieces) is not None else ()
+
+
 def is_gpu_container(container: Container, project: Project) -> bool:
     """Whether the container has a GPU request, or wants one by the evidence."""
     return has_gpu(container) or wanted(container, project)[0] is not None

@@ -113,12 +113,19 @@ def _annotation_requests(metadata: Mapping) -> Iterator[GpuRequest]:
 
 
 def _misplaced_on_pod(site: Site) -> Iterator[GpuRequest]:
-    """GPU resources beside the containers, in the pod's template, its metadata, or the owner's spec."""
-    around = [site.holder, *metadatas(site)]
+    """GPU resources beside the containers, in the pod's template, its metadata, or the owner's spec; and those of ephemeral containers.
+
+    Beside the containers of a kind that is not listed they are a field of its own, and may well be right.
+    """
+    around = [*metadatas(site)]
     if site.listed:
-        around += [*site.above[:1], site.owner.mapping("spec"), site.owner]
+        around += [site.holder, *site.above[:1], site.owner.mapping("spec"), site.owner]
+    else:
+        yield from (_product_request(entry.key, read(entry.value)) for entry in _resources_at(site.holder, _BESIDE_CONTAINERS))
     for mapping in {id(each): each for each in around}.values():
         yield from _misplaced_resources(mapping, _BESIDE_CONTAINERS, "outside of a container")
+    for container in site.holder.sequence("ephemeralContainers").mappings():
+        yield from _misplaced_resources(container, _BESIDE_CONTAINERS, "in an ephemeral container, which may ask for no resources")
 
 
 def misplaced_in_container(container: Mapping) -> Iterator[GpuRequest]:
@@ -133,10 +140,15 @@ def misplaced_in_container(container: Mapping) -> Iterator[GpuRequest]:
 
 
 def _misplaced_resources(mapping: Mapping, paths: tuple[tuple[str, ...], ...], where: str) -> Iterator[GpuRequest]:
+    return (_misplaced(RequestKind.LIMIT, entry, where) for entry in _resources_at(mapping, paths))
+
+
+def _resources_at(mapping: Mapping, paths: tuple[tuple[str, ...], ...]) -> Iterator[Entry]:
+    """The entries of accelerators' resources at these paths."""
     for path in paths:
         for entry in mapping.mapping(*path) if not path or path[0] in mapping else ():
             if gpu_resource(entry.key):
-                yield _misplaced(RequestKind.LIMIT, entry, where)
+                yield entry
 
 
 def _places_on_gpu(entry: Entry) -> bool:

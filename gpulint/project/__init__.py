@@ -188,17 +188,23 @@ class Project:
         return tuple(find_entry_points(self))
 
     def runs_elsewhere_with_gpu(self, container: Container) -> bool:
-        """Whether the project runs the same image or build elsewhere with a GPU."""
+        """Whether the project runs the same image or build in another place with a GPU."""
         from gpulint.project.twins import twin_key
 
         key = twin_key(container)
-        return key is not None and key in self._keys_with_gpu
+        return key is not None and bool(self._places_with_gpu.get(key, frozenset()) - {container.location})
 
     @cached_property
-    def _keys_with_gpu(self) -> frozenset[tuple[str | None, ...] | None]:
+    def _places_with_gpu(self) -> dict[tuple[str | None, ...], set[Location]]:
+        """Of each image or build the places that run it with a GPU."""
         from gpulint.project.twins import twin_key
 
-        return frozenset(twin_key(container) for container in self.containers if any(each.is_sound for each in container.requests))
+        places: dict[tuple[str | None, ...], set[Location]] = {}
+        for container in self.containers:
+            key = twin_key(container)
+            if key is not None and any(each.is_sound for each in container.requests):
+                places.setdefault(key, set()).add(container.location)
+        return places
 
     # --- Images and stages ------------------------------------------------------------------------------------------------------
 
@@ -326,6 +332,18 @@ class Project:
     def pods(self) -> tuple[Pod, ...]:
         """The pods of all containers, each once."""
         return tuple({id(container.pod): container.pod for container in self.containers if container.pod is not None}.values())
+
+    def containers_in(self, pod: Pod) -> tuple[Container, ...]:
+        """The containers of a pod, in their order."""
+        return self._by_pod[id(pod)]
+
+    @cached_property
+    def _by_pod(self) -> dict[int, tuple[Container, ...]]:
+        found: dict[int, list[Container]] = {}
+        for container in self.containers:
+            if container.pod is not None:
+                found.setdefault(id(container.pod), []).append(container)
+        return {key: tuple(containers) for key, containers in found.items()}
 
     @cached_property
     def services(self) -> tuple[Service, ...]:

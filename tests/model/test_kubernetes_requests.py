@@ -95,13 +95,16 @@ def test_names_that_do_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("gpu", "`gpu` has no domain, which an extended resource must have"),
-        ("nvidia-gpu", "`nvidia-gpu` has no domain, which an extended resource must have"),
-        ("alpha.kubernetes.io/nvidia-gpu", "nothing advertises `alpha.kubernetes.io/nvidia-gpu` any more"),
-        ("nvidia.com/gpus", "nothing advertises `nvidia.com/gpus`; `nvidia.com/gpu` is the near name"),
-        ("nvidia.com/GPU", "nothing advertises `nvidia.com/GPU`; `nvidia.com/gpu` is the near name"),
-        ("nvidia.com/gpu/1", "`nvidia.com/gpu/1` is no well-formed resource name"),
-        ("requests.nvidia.com/gpu", "`requests.nvidia.com/gpu` is a quota's name of a resource, not a container's"),
+        ("gpu", "`gpu` has no domain, which an extended resource must have: the API server refuses the pod"),
+        ("nvidia-gpu", "`nvidia-gpu` has no domain, which an extended resource must have: the API server refuses the pod"),
+        ("alpha.kubernetes.io/nvidia-gpu", "nothing advertises `alpha.kubernetes.io/nvidia-gpu` any more: the pod is never scheduled"),
+        ("nvidia.com/gpus", "no device plugin advertises `nvidia.com/gpus`: the pod is never scheduled"),
+        ("nvidia.com/GPU", "no device plugin advertises `nvidia.com/GPU`: the pod is never scheduled"),
+        ("nvidia.com/gpu/1", "`nvidia.com/gpu/1` is no well-formed resource name: the API server refuses the pod"),
+        (
+            "requests.nvidia.com/gpu",
+            "`requests.nvidia.com/gpu` is a quota's name of a resource, not a container's: the API server refuses the pod",
+        ),
     ],
 )
 def test_names_that_no_plugin_advertises(name: str, says: str) -> None:
