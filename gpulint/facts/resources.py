@@ -93,6 +93,11 @@ def device_class(name: str) -> str:
     return next((str(row["vendor"]) for row in table("resources")["device_classes"] if fullmatch(row["pattern"], name)), "")
 
 
+def claim_form(version: str) -> str:
+    """How an API version of resource.k8s.io writes the class of a device: `exactly`, `flat`, "" where that is not known."""
+    return next((str(row["form"]) for row in table("resources")["claim_forms"] if version in row["words"]), "")
+
+
 def gpu_label(key: str, value: str | None) -> str:
     """The vendor whose nodes a node label picks, ANY_VENDOR where the label says GPU and not whose, "" where it picks no such nodes.
 

@@ -66,6 +66,11 @@ def adds_tolerations(kind: str) -> bool:
     return kind in _kinds_with("adds_tolerations")
 
 
+def is_ray(kind: str) -> bool:
+    """Whether the kind is one of KubeRay's, whose groups tell Ray of their GPUs beside what their pods ask for."""
+    return kind in _kinds_with("ray")
+
+
 def not_workload(kind: str) -> bool:
     """Whether objects of this kind start no container, though they may hold what looks like one: schemas, node pools, claims, policies."""
     return kind in _kinds_with("not_workload")
@@ -82,8 +87,8 @@ def stack_chart(chart: str) -> bool:
 
 
 def says_nothing_of_workloads(kind: str) -> bool:
-    """Whether objects of this kind neither start a container nor hold what becomes one, so that they need not be read."""
-    return not_workload(kind) and kind not in _kinds_with("holds_values")
+    """Whether objects of this kind start no container, hold nothing that becomes one and bear on none, so that they need not be read."""
+    return not_workload(kind) and kind not in _kinds_with("holds_values") | _kinds_with("bears_on_workloads")
 
 
 def infrastructure(name: str, namespace: str, image_repository: str, kind: str) -> bool:

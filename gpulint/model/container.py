@@ -167,12 +167,19 @@ class Toleration(NamedTuple):
     location: Location
 
 
+class PodClaim(NamedTuple):
+    """A claim of devices that a pod declares: the name for its containers, and the ResourceClaim or ResourceClaimTemplate it stands for."""
+
+    name: Text
+    source: Value | None
+
+
 @dataclass(frozen=True, eq=False)
 class Pod:
     """What is the pod's and not the container's.
 
-    `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `claims` are the names under
-    resourceClaims. `open` is what something outside the files may still supply, as for a Container.
+    `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `open` is what something outside the
+    files may still supply, as for a Container.
     """
 
     kind: str
@@ -185,7 +192,7 @@ class Pod:
     host_ipc: bool = False
     host_pid: bool = False
     host_paths: tuple[Value, ...] = ()
-    claims: tuple[Text, ...] = ()
+    claims: tuple[PodClaim, ...] = ()
     owner_labels: tuple[EnvVar, ...] = ()
     tolerations_location: Location | None = None
     open: frozenset[str] = frozenset()

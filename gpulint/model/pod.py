@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from gpulint.facts.workloads import adds_shm, adds_tolerations, queue_label, resources_from_elsewhere
-from gpulint.model.container import Label, Pod, Toleration
+from gpulint.model.container import Label, Pod, PodClaim, Toleration
 from gpulint.model.manifest import flag, read, text, value, values
 from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site
@@ -51,9 +51,11 @@ def metadatas(site: Site) -> Iterator[Mapping]:
     return iter(found.values())
 
 
-def _claims(spec: Mapping) -> Iterator[Text]:
-    names = (text(claim, "name") for claim in spec.sequence("resourceClaims").mappings())
-    return (name for name in names if name is not None)
+def _claims(spec: Mapping) -> Iterator[PodClaim]:
+    for claim in spec.sequence("resourceClaims").mappings():
+        name, template = text(claim, "name"), value(claim, "resourceClaimTemplateName")
+        if name is not None:
+            yield PodClaim(name, template if template is not None else value(claim, "resourceClaimName"))
 
 
 def _labels(metadata: Mapping) -> Iterator[EnvVar]:

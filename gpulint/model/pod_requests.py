@@ -21,6 +21,7 @@ _QUALIFIED = regex(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([\w.-]*[A-Za-z0-
 _ZERO = regex(r"\+?0*(?:\.0*)?(e[+-]?\d+|[numkMGTPE]|[KMGTPE]i)?", re.IGNORECASE)
 _CDI_ANNOTATION = "cdi.k8s.io/"
 _QUOTA_PREFIX = "requests."
+_RAY_START_RESOURCES = ("num-cpus", "num-gpus", "memory", "resources")
 _REFUSED = ": the API server refuses the pod"
 _PENDING = ": the pod is never scheduled"
 _BESIDE_CONTAINERS = (("resources", "limits"), ("resources", "requests"), ("resources",), ("limits",), ("requests",), ())
@@ -81,7 +82,7 @@ def claim_requests(resources: Mapping, pod: Pod) -> Iterator[GpuRequest]:
         name = value(claim, "name")
         if name is None:
             continue
-        known = not isinstance(name, Text) or any(name == declared for declared in pod.claims)
+        known = not isinstance(name, Text) or any(name == declared.name for declared in pod.claims)
         faults = () if known else (RequestFault(f"the pod declares no claim `{name}`", name.location),)
         state = RequestState.ASKED if known else RequestState.BROKEN
         yield GpuRequest(RequestKind.CLAIM, state, name.location, resource=name if isinstance(name, Text) else None, faults=faults)
@@ -95,9 +96,9 @@ def pod_level_requests(site: Site, pod: Pod, used_claims: frozenset[str]) -> Ite
     for metadata in metadatas(site):
         yield from _annotation_requests(metadata)
     yield from _misplaced_on_pod(site)
-    for name in pod.claims if site.form == "pod" else ():
+    for name, _ in pod.claims if site.form == "pod" else ():
         if name not in used_claims:
-            fault = RequestFault(f"no container uses the claim `{name}`", name.location)
+            fault = RequestFault(f"no container uses the claim `{name}`", name.location, likely=True)
             yield GpuRequest(RequestKind.CLAIM, RequestState.BROKEN, name.location, resource=name, faults=(fault,))
 
 
@@ -169,9 +170,12 @@ def _misplaced(kind: RequestKind, entry: Entry, where: str) -> GpuRequest:
 def ray_requests(site: Site) -> Iterator[GpuRequest]:
     """What a Ray group tells Ray of its GPUs, beside what its pod asks for: `num-gpus` of `ray start`, or the group's own resources."""
     for group in site.above:
-        for entry in (group.mapping("rayStartParams").entry("num-gpus"), group.mapping("resources").entry("GPU")):
+        start, own = group.mapping("rayStartParams"), group.mapping("resources")
+        told_twice = len(own) > 0 and any(key in start for key in _RAY_START_RESOURCES)
+        for entry in (start.entry("num-gpus"), own.entry("GPU")):
             if entry:
-                yield _product_request(entry.key, read(entry.value))
+                fault = RequestFault("`rayStartParams` and `resources` of the group both say what Ray has", entry.key.location)
+                yield replace(_product_request(entry.key, read(entry.value)), faults=(fault,) if told_twice else ())
 
 
 def spark_requests(holder: Mapping) -> Iterator[GpuRequest]:

@@ -17,6 +17,7 @@ from gpulint.source import Location, Source, Unknown
 if TYPE_CHECKING:
     from gpulint.model.command import CommandLine
     from gpulint.model.container import Container, Pod, Service
+    from gpulint.model.device_claim import DeviceClaim
     from gpulint.model.engine_config import EngineConfig
     from gpulint.model.image import ImageRef
     from gpulint.model.stage import Dockerfile, Stage
@@ -310,6 +311,7 @@ class Project:
             "EntryPoint": "entry_points",
             "CommandLine": "command_lines",
             "EngineConfig": "engine_configs",
+            "DeviceClaim": "device_claims",
         }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
@@ -327,6 +329,15 @@ class Project:
         paths = (path for path in self.tree.paths(Kind.ENGINE) if self.relevance.names_gpu(path))
         configs = (read_engine_config(syntax) for syntax in map(self.tree.yaml, paths) if syntax is not None)
         return tuple(config for config in configs if config is not None)
+
+    @cached_property
+    def device_claims(self) -> tuple[DeviceClaim, ...]:
+        """The claims of devices, and the templates of such claims, in the manifests."""
+        from gpulint.model.device_claim import read_device_claim
+        from gpulint.project.cluster_objects import objects_of
+
+        claims = map(read_device_claim, objects_of(self.tree, "ResourceClaim", "ResourceClaimTemplate"))
+        return tuple(claim for claim in claims if claim is not None)
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:

@@ -239,7 +239,8 @@ def test_placement_of_the_pod() -> None:
     assert [shown(each) for each in second[:4]] == [None, "Exists", None, None]
     assert app.pod.tolerations_location and app.pod.tolerations_location.line == first.location.line
     assert (shown(app.pod.runtime_class), app.pod.host_ipc, app.pod.host_pid) == ("nvidia", True, True)
-    assert ([str(name) for name in app.pod.claims], [shown(path) for path in app.pod.host_paths]) == (["card"], ["/dev/nvidia0"])
+    assert [(str(claim.name), shown(claim.source)) for claim in app.pod.claims] == [("card", "t")]
+    assert [shown(path) for path in app.pod.host_paths] == ["/dev/nvidia0"]
 
 
 def test_terms_of_an_affinity_are_alternatives() -> None:
