@@ -9,7 +9,7 @@ from itertools import chain
 
 from gpulint.deferred import regex
 from gpulint.model.compose_requests import service_requests
-from gpulint.model.container import ASPECTS, Build, Container, Dialect, GpuRequest, Mount, Service, SharedMemory
+from gpulint.model.container import ASPECTS, Build, Container, Dialect, GpuRequest, Mount, RequestKind, Service, SharedMemory
 from gpulint.model.image import parse_image
 from gpulint.model.interpolation import Variables
 from gpulint.model.requests import device_requests, runtime_request, variable_requests
@@ -92,11 +92,13 @@ def read_container(service: RawService, env_files: tuple[EnvVar, ...] = ()) -> C
 
 
 def _requests(service: RawService, runtime: Value | None, env: tuple[EnvVar, ...], devices: tuple[Mount, ...]) -> tuple[GpuRequest, ...]:
+    own = tuple(service_requests(service))
     by_runtime = runtime_request(runtime)
+    refused = any(request.kind is RequestKind.CDI for request in own)
     return (
-        *service_requests(service),
+        *own,
         *((by_runtime,) if by_runtime else ()),
-        *device_requests(devices),
+        *(() if refused else device_requests(devices)),
         *variable_requests(env),
     )
 

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpulint.facts.images import gpu_word
-from gpulint.facts.requests import drivers, runtime_vendor
+from gpulint.facts.requests import device_vendor, drivers, runtime_vendor
+from gpulint.facts.resources import looks_like_gpu
+from gpulint.model.compose_faults import engine_faults, is_string, loader_faults, shape_faults
 from gpulint.model.container import GpuRequest, RequestFault, RequestKind, RequestState
-from gpulint.model.service import RawService, is_null, tag_of
+from gpulint.model.requests import cdi_request
+from gpulint.model.service import RawService, is_null, kept, tag_of
 from gpulint.parse.nodes import Entry, Mapping, Node, Scalar, Sequence
 from gpulint.source import Text, Unknown, Value
 
 _RESERVATIONS = ("deploy", "resources", "reservations")
-_ITEM_KEYS = frozenset({"capabilities", "count", "device_ids", "driver", "options"})
+_DEVICES = (*_RESERVATIONS, "devices")
 _HOLDERS = (
     ("deploy",),
     ("deploy", "resources"),
@@ -32,75 +36,142 @@ _HOLDERS = (
 )
 """Where a block of devices is found that belongs under deploy.resources.reservations, or `gpus` or `runtime` that belong to the service."""
 
-_NOT_A_STRING = re.compile(r"[-+]?\d[\d_]*|[-+]?\d*\.\d+|0[xo][0-9a-fA-F]+|true|false|~|null|", re.IGNORECASE)
 _ZERO = re.compile(r"0+")
-_COUNT = re.compile(r"all|-?\d+|0[xo][0-9a-f]+", re.IGNORECASE)
-_CDI_DEVICE = re.compile(r"[\w.-]+/[\w.-]+=\S+")
 
 
 def service_requests(service: RawService) -> Iterator[GpuRequest]:
-    """What a service asks for under its own keys, in the order of its layers, well formed or not."""
-    for node in service.every("gpus"):
-        yield from _gpus(service, node)
-    for node in service.every(*_RESERVATIONS, "devices"):
-        yield from _reservation(service, node)
-    yield from _empty(service, RequestKind.GPUS, "gpus")
-    yield from _empty(service, RequestKind.RESERVATION, *_RESERVATIONS, "devices")
-    for node in service.items(*_RESERVATIONS, "generic_resources"):
-        yield from _generic_resource(service, node)
+    """What a service asks for under its own keys, in the order of its layers, well formed or not.
+
+    Compose holds its schema against the files so far each time that it adds one: what is refused in them no later file can mend.
+    """
+    whole = tuple(_requests(service))
+    yield from whole
+    told = {request.location for request in whole if request.faults}
+    for part in service.parts():
+        yield from (request for request in _requests(part, whole=False) if request.faults and request.location not in told)
     yield from _misplaced(service)
 
 
-def _gpus(service: RawService, node: Node) -> Iterator[GpuRequest]:
+def _requests(service: RawService, whole: bool = True) -> Iterator[GpuRequest]:
+    """The requests of a service, or of a part of its files, which nobody but the schema looks at."""
+    yield from _gpus(service, whole)
+    for node in service.every(*_DEVICES):
+        yield from _reservation(service, node, whole)
+    yield from _without_value(service)
+    yield from _repeated(service)
+    yield from _runtime_no_string(service)
+    yield from _devices_no_list(service)
+    for node in service.items(*_RESERVATIONS, "generic_resources"):
+        yield from _generic_resource(service, node)
+
+
+def _gpus(service: RawService, whole: bool) -> Iterator[GpuRequest]:
+    """The requests of `gpus`. Lists are appended, and a word in an earlier file counts as a list by then; the word `all` can be put over
+    no list, and within one file it gives way to what is put over it."""
+    found: list[GpuRequest] = []
+    before: Node | None = None
+    for node in service.every("gpus"):
+        requests = tuple(_gpus_of(service, node, whole))
+        if before is not None and not (isinstance(before, Scalar) and before.location.path == node.location.path):
+            requests = (*found, *requests) if isinstance(node, Sequence) else (*found, *map(_refused_over_list, requests))
+        found, before = list(requests), node
+    yield from found
+
+
+def _refused_over_list(request: GpuRequest) -> GpuRequest:
+    if request.faults or isinstance(request.count, Unknown):
+        return request
+    reason = "`gpus: all` is put over another `gpus`, and Compose merges no word into a list"
+    return replace(request, state=RequestState.BROKEN, faults=(RequestFault(reason, request.location, remedy="gpus: !override all"),))
+
+
+def _gpus_of(service: RawService, node: Node, whole: bool) -> Iterator[GpuRequest]:
     if isinstance(node, Sequence):
-        for item in node:
-            yield _device(service, item, RequestKind.GPUS)
+        for item in kept(node):
+            yield _device(service, item, RequestKind.GPUS, whole)
     elif isinstance(node, Mapping):
         yield _broken(RequestKind.GPUS, node, "`gpus` is a mapping, not a list of them")
     else:
         count = service.read(node).value()
-        if isinstance(count, Text) and count != "all":
-            yield _broken(RequestKind.GPUS, node, f"`gpus: {count}` is neither `all` nor a list")
+        if isinstance(count, Text) and (count != "all" or not is_string(node)):
+            remedy = f"gpus: [{{count: {count}}}]" if count.isdigit() else "gpus: all"
+            yield _broken(RequestKind.GPUS, node, f"`gpus: {count}` is neither `all` nor a list", remedy)
         else:
             yield GpuRequest(RequestKind.GPUS, RequestState.ASKED, node.location, count=count)
 
 
-def _reservation(service: RawService, node: Node) -> Iterator[GpuRequest]:
+def _reservation(service: RawService, node: Node, whole: bool) -> Iterator[GpuRequest]:
     if isinstance(node, Sequence):
-        for item in node:
-            yield _device(service, item, RequestKind.RESERVATION)
+        for item in kept(node):
+            yield _device(service, item, RequestKind.RESERVATION, whole)
     elif not isinstance(node, Unknown):
         yield _broken(RequestKind.RESERVATION, node, "`devices` is no list")
 
 
-def _empty(service: RawService, kind: RequestKind, *path: str) -> Iterator[GpuRequest]:
-    """A key without a value, as a list of which every item is commented out: Compose passes it over only where another layer has one."""
-    if service.node(*path) is None:
-        entries = (layer.mapping(*path[:-1]).entry(path[-1]) for layer in service.layers)
-        empty = next((entry for entry in entries if entry and is_null(entry.value) and not tag_of(entry.value)), None)
-        if empty:
-            yield _broken(kind, empty.key, f"`{empty.key}` is empty")
+def _without_value(service: RawService) -> Iterator[GpuRequest]:
+    """Keys without a value, as a list of which every item is commented out: Compose passes one over only where it stands over another."""
+    for kind, path in ((RequestKind.GPUS, ("gpus",)), (RequestKind.RESERVATION, _DEVICES), (RequestKind.RUNTIME, ("runtime",))):
+        if service.node(*path) is None:
+            entries = (layer.mapping(*path[:-1]).entry(path[-1]) for layer in service.layers)
+            empty = next((entry for entry in entries if entry and is_null(entry.value) and not tag_of(entry.value)), None)
+            if empty:
+                yield _broken(kind, empty.key, f"`{empty.key}` is empty")
 
 
-def _broken(kind: RequestKind, node: Node, reason: str) -> GpuRequest:
-    return GpuRequest(kind, RequestState.BROKEN, node.location, faults=(RequestFault(reason, node.location),))
+def _repeated(service: RawService) -> Iterator[GpuRequest]:
+    """Keys on the way to a request that stand twice in one mapping. Other readers of YAML keep the last; Compose refuses the file."""
+    for layer in service.layers:
+        for key in layer.repeated:
+            if key in ("gpus", "runtime"):
+                yield _broken(RequestKind.GPUS, key, f"`{key}` stands here twice")
+        for depth, name in enumerate(_DEVICES):
+            holder = layer.mapping(*_DEVICES[:depth])
+            for key in holder.repeated:
+                if key == name and any(_holds(entry.value, _DEVICES[depth + 1 :]) for entry in holder.entries if entry.key == name):
+                    yield _broken(RequestKind.RESERVATION, key, f"`{key}` stands here twice")
 
 
-def _device(service: RawService, item: Node, kind: RequestKind) -> GpuRequest:
-    """One item of `gpus` or of `reservations.devices`."""
+def _holds(node: Node, path: tuple[str, ...]) -> bool:
+    return not path or (isinstance(node, Mapping) and node.get(*path) is not None)
+
+
+def _runtime_no_string(service: RawService) -> Iterator[GpuRequest]:
+    runtime = service.node("runtime")
+    if runtime is not None and not is_string(runtime):
+        yield _broken(RequestKind.RUNTIME, runtime, "`runtime` is no string")
+
+
+def _devices_no_list(service: RawService) -> Iterator[GpuRequest]:
+    """GPUs among the devices that are mapped in, in a form that Compose refuses."""
+    for node in service.every("devices"):
+        if isinstance(node, Scalar) and _names_gpu(service.read(node).value()):
+            yield _broken(RequestKind.CDI, node, "`devices` is no list", f"devices: [{node}]")
+        for item in node if isinstance(node, Sequence) else ():
+            fields = RawService(service.key, (item,), service.variables) if isinstance(item, Mapping) else None
+            if fields and fields.node("target") is None and _names_gpu(fields.value("source")):
+                yield _broken(RequestKind.CDI, item, "a device has a `source` and no `target`")
+
+
+def _names_gpu(device: Value | None) -> bool:
+    return isinstance(device, Text) and (cdi_request(device) is not None or device_vendor(device) is not None)
+
+
+def _broken(kind: RequestKind, node: Node, reason: str, remedy: str = "") -> GpuRequest:
+    return GpuRequest(kind, RequestState.BROKEN, node.location, faults=(RequestFault(reason, node.location, remedy=remedy),))
+
+
+def _device(service: RawService, item: Node, kind: RequestKind, whole: bool) -> GpuRequest:
+    """One item of `gpus` or of `reservations.devices`. Of a service that is not `whole` only the shape counts."""
     if isinstance(item, Unknown):
         return GpuRequest(kind, RequestState.ASKED, item.location)
     if not isinstance(item, Mapping):
         return _broken(kind, item, "a device is no mapping")
     fields = RawService(service.key, (item,), service.variables)
     driver, count = fields.value("driver"), fields.value("count")
-    misshapen = (
-        *_key_faults(item, kind),
-        *_list_faults(item, "capabilities"),
-        *_count_faults(item, count),
-        *_list_faults(item, "device_ids"),
-    )
-    faults = misshapen or tuple(_driver_faults(fields, driver))
+    faults = tuple(shape_faults(item, service, kind))
+    if whole:
+        faults += tuple(loader_faults(item, count))
+        faults = faults or tuple(engine_faults(fields, driver))
     return GpuRequest(
         kind,
         _state(faults, count, item.get("count")),
@@ -123,91 +194,6 @@ def _state(faults: tuple[RequestFault, ...], count: Value | None, written: Node 
     return RequestState.OPTIONAL if isinstance(written, Scalar) and "$" in written else RequestState.ZERO
 
 
-def _fault(reason: str, node: Node | Text) -> RequestFault:
-    return RequestFault(reason, node.location)
-
-
-def _key_faults(item: Mapping, kind: RequestKind) -> Iterator[RequestFault]:
-    """Keys that the schema does not know or misses. It lets any pass in an item of `gpus`, and none is missing there."""
-    if kind is RequestKind.RESERVATION:
-        for key, _, _ in item:
-            if key not in _ITEM_KEYS and not key.startswith("x-"):
-                yield _fault(f"`{key}` is no key of a device", key)
-        if "capabilities" not in item:
-            yield _fault("`capabilities` is missing", item)
-    driver = item.entry("driver")
-    if driver and is_null(driver.value):
-        yield _fault("`driver` is empty", driver.key)
-
-
-def _list_faults(item: Mapping, key: str) -> Iterator[RequestFault]:
-    """What the schema refuses in a list of strings. What a variable brings counts as a string, and as a list where it is the whole."""
-    node = item.get(key)
-    if isinstance(node, Sequence):
-        for index, each in enumerate(node):
-            if not _is_string(each):
-                yield _fault(f"`{key}` holds {_as_written(each)}, which is no string", each)
-            elif isinstance(each, Scalar) and any(isinstance(other, Scalar) and other == each for other in node.items[:index]):
-                yield _fault(f"`{key}` holds `{each}` twice", each)
-    elif node is not None and not isinstance(node, Unknown) and not (isinstance(node, Scalar) and "$" in node):
-        yield _fault(f"`{key}` is no list of strings", node)
-
-
-def _is_string(node: Node) -> bool:
-    if isinstance(node, Scalar):
-        return not (node.plain and _NOT_A_STRING.fullmatch(node))
-    return isinstance(node, Unknown)
-
-
-def _count_faults(item: Mapping, count: Value | None) -> Iterator[RequestFault]:
-    entry = item.entry("count")
-    if entry is None:
-        return
-    if is_null(entry.value) or not isinstance(entry.value, (Scalar, Unknown)):
-        yield _fault("`count` is no number", entry.value)
-    elif isinstance(count, Text) and not _COUNT.fullmatch(count):
-        yield _fault(f"`count: {count}` is neither a whole number nor `all`", entry.value)
-    if "device_ids" in item:
-        yield _fault("`count` and `device_ids` exclude each other", entry.key)
-
-
-def _as_written(node: Node) -> str:
-    return f"`{node}`" if isinstance(node, Scalar) else "a list or mapping"
-
-
-def _driver_faults(fields: RawService, driver: Value | None) -> Iterator[RequestFault]:
-    """What Docker Engine finds no driver for, or refuses of a CDI request."""
-    if isinstance(driver, Unknown):
-        return
-    if not driver:
-        yield from _undriven_faults(fields.values("capabilities"))
-    elif driver not in drivers():
-        yield _fault(f"no device driver is named `{driver}`", driver)
-    elif driver == "cdi":
-        yield from _cdi_faults(fields, driver)
-
-
-def _undriven_faults(capabilities: tuple[Value, ...]) -> Iterator[RequestFault]:
-    """Without a driver's name the engine takes one that has all the capabilities asked for."""
-    asked = [each for each in capabilities if isinstance(each, Text)]
-    if not any(all(each in driver.capabilities for each in asked) for driver in drivers().values()):
-        unknown = next((each for each in asked if not any(each in driver.capabilities for driver in drivers().values())), asked[0])
-        yield _fault(f"no device driver has the capability `{unknown}`", unknown)
-
-
-def _cdi_faults(fields: RawService, driver: Text) -> Iterator[RequestFault]:
-    for key in ("count", "options"):
-        node = fields.node(key)
-        if node is not None:
-            yield _fault(f"the driver `cdi` takes no `{key}`", node)
-    ids = fields.values("device_ids")
-    if not ids and fields.node("count") is None:
-        yield _fault("the driver `cdi` needs `device_ids`", driver)
-    for each in ids:
-        if isinstance(each, Text) and not _CDI_DEVICE.fullmatch(each):
-            yield _fault(f"`{each}` is no CDI name such as vendor/class=device", each)
-
-
 def _generic_resource(service: RawService, node: Node) -> Iterator[GpuRequest]:
     """Swarm's form: `discrete_resource_spec` with a kind of the node's own naming."""
     if not isinstance(node, Mapping):
@@ -221,29 +207,31 @@ def _generic_resource(service: RawService, node: Node) -> Iterator[GpuRequest]:
 
 
 def _misplaced(service: RawService) -> Iterator[GpuRequest]:
-    """Blocks that would ask for a GPU in another place of the service, each once, at its key."""
+    """Blocks that would ask for a GPU in another place of the service, each once, at its key; and a key that the service has not."""
     for layer in service.layers:
         for path in _HOLDERS:
             for entry in layer.mapping(*path):
-                if _asks(entry) and (*path, entry.key) != (*_RESERVATIONS, "devices"):
+                if (*path, entry.key) != _DEVICES and _asks(entry):
                     yield _at_wrong_place(entry.key, f"under `{'.'.join(path)}`")
         devices = layer.entry("devices")
         if devices and isinstance(devices.value, Sequence) and any(map(_is_reservation, devices.value)):
             yield _at_wrong_place(devices.key, "under the service itself")
+        stray = layer.entry("gpu")
+        if stray:
+            yield _broken(RequestKind.GPUS, stray.key, "`gpu` is no key of a service", "gpus: all")
     for key in service.stray:
         yield _at_wrong_place(key, "outside of a service")
 
 
 def _asks(entry: Entry) -> bool:
-    """Whether a key is one by which a service or a reservation asks for GPUs."""
-    value = entry.value
-    if isinstance(value, Scalar):
-        return not value.is_null and (entry.key == "gpus" or (entry.key == "runtime" and runtime_vendor(value) is not None))
-    if entry.key == "gpus":
-        return not isinstance(value, Sequence) or len(value) > 0
-    if entry.key in ("devices", "device"):
-        return isinstance(value, Mapping) or (isinstance(value, Sequence) and any(map(_is_reservation, value)))
-    return False
+    """Whether a key is one by which a service, a reservation or another tool asks for GPUs. None of them may stand here, whatever it
+    holds."""
+    key, value = entry.key, entry.value
+    if key == "runtime":
+        return isinstance(value, Scalar) and runtime_vendor(value) is not None
+    if key == "gpus" and isinstance(value, Sequence) and not value.items:
+        return False
+    return key in ("gpus", "gpu", "devices", "device") or ("/" in key and looks_like_gpu(key))
 
 
 def _is_reservation(item: Node) -> bool:
@@ -251,5 +239,5 @@ def _is_reservation(item: Node) -> bool:
 
 
 def _at_wrong_place(key: Text, place: str) -> GpuRequest:
-    fault = RequestFault(f"`{key}` stands {place}", key.location, misplaced=True)
-    return GpuRequest(RequestKind.RESERVATION, RequestState.BROKEN, key.location, faults=(fault,))
+    wrong = RequestFault(f"`{key}` stands {place}", key.location, misplaced=True)
+    return GpuRequest(RequestKind.RESERVATION, RequestState.BROKEN, key.location, resource=key, faults=(wrong,))

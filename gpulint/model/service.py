@@ -19,14 +19,15 @@ from gpulint.source import Text, Unknown, Value
 @dataclass(frozen=True, eq=False)
 class RawService:
     """`key` is the service's name in the file that a finding points at. `layers` are the mappings that make it up, those that others
-    override first. `open` names the aspects that a file which could not be read may supply. `stray` are keys of GPU blocks beside the
-    service that belong into it."""
+    override first; `steps` how many of them the files before each later one bring. `open` names the aspects that a file which could not be
+    read may supply. `stray` are keys of GPU blocks beside the service that belong into it."""
 
     key: Scalar
     layers: tuple[Mapping, ...]
     variables: Variables = field(default_factory=dict)
     open: frozenset[str] = frozenset()
     stray: tuple[Text, ...] = ()
+    steps: tuple[int, ...] = ()
 
     def extending(self, base: RawService) -> RawService:
         """This service on top of the one that its `extends` names."""
@@ -34,7 +35,12 @@ class RawService:
 
     def overriding(self, base: RawService) -> RawService:
         """This service on top of the one of the same name in a file before it."""
-        return replace(self.extending(base), key=base.key if base.has_image else self.key)
+        key = base.key if base.has_image else self.key
+        return replace(self.extending(base), key=key, steps=(*base.steps, len(base.layers)))
+
+    def parts(self) -> Iterator[RawService]:
+        """The service as each of its files but the last leaves it."""
+        return (replace(self, layers=self.layers[:step], steps=()) for step in self.steps)
 
     @property
     def has_image(self) -> bool:
@@ -65,7 +71,7 @@ class RawService:
         """The items of the sequences at a path, appended; a lone scalar counts as one item."""
         for node in self.every(*path):
             if isinstance(node, Sequence):
-                yield from node
+                yield from kept(node)
             elif isinstance(node, (Scalar, Unknown)):
                 yield node
 
@@ -86,6 +92,11 @@ class RawService:
     def read(self, scalar: Value) -> Interpolated:
         """A scalar of this service after interpolation."""
         return interpolate(scalar, self.variables)
+
+
+def kept(items: Sequence) -> Iterator[Node]:
+    """The items that no `!reset` takes away."""
+    return (item for item in items if tag_of(item) != "!reset")
 
 
 def tag_of(node: Node | None) -> str | None:

@@ -78,6 +78,14 @@ class Mapping:
         """The entry that counts for a key."""
         return self._counting.get(key)
 
+    @property
+    def repeated(self) -> tuple[Scalar, ...]:
+        """The keys that stand here once more, as they are written the second time; one over a merged entry is none."""
+        own = [entry.key for entry in self.entries if not entry.merged]
+        if len(own) == len(set(own)):
+            return ()
+        return tuple(key for index, key in enumerate(own) if key in own[:index])
+
     def get(self, *path: str) -> Node | None:
         """The value at a path of keys; None where a key is absent or what holds it is no mapping."""
         node: Node | None = self
