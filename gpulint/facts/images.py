@@ -272,6 +272,12 @@ def _gpu_words(text: str) -> Iterator[str]:
     return (match.group("word") for match in _word_pattern().finditer(_last_part(text)) if match.group("word"))
 
 
+def is_made_for_gpu(name: str) -> bool:
+    """Whether an image's own name says what GPUs are programmed with: `cuda-lua`, `asr-tensorrt`. `gpu` alone is in the names of tools too."""
+    named = [row["pattern"] for row in table("images")["words"] if row.get("in_name")]
+    return not cpu_word(name) and any(fullmatch(pattern, word) for word in _gpu_words(name) for pattern in named)
+
+
 def cpu_word(text: str) -> str:
     """The word of an image's name or tag that says CPU, "" if none does; `no-gpu` and `without-cuda` say so too."""
     match = _cpu_pattern().search(_last_part(text))

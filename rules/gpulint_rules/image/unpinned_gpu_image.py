@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpulint.evidence import is_given_gpu, is_infrastructure
 from gpulint.facts.cuda_tags import cuda_repository, tag_state
-from gpulint.facts.images import Need
+from gpulint.facts.images import Need, is_made_for_gpu
 from gpulint.facts.resources import is_gpu_vendor
 from gpulint.model.image import ImageRef
 from gpulint.project import Project
@@ -47,11 +47,11 @@ def _without_digest(image: ImageRef) -> Problem:
 
 
 def _is_gpu_image(image: ImageRef, project: Project) -> bool:
-    """Whether the image is one for GPUs by the facts or its tag, or runs where a GPU is asked for and is not known to be without."""
+    """Whether the image is one for GPUs by the facts, its name or its tag, or runs where a GPU is asked for and is not known to be without."""
     facts = image.facts
     if facts.infrastructure or image.is_local or not is_gpu_vendor(facts.vendor):
         return False
-    if facts.need in (Need.CERTAIN, Need.LIKELY) or image.tag_word:
+    if facts.need in (Need.CERTAIN, Need.LIKELY) or image.tag_word or (not facts.listed and is_made_for_gpu(image.repository)):
         return True
     user = project.container_of(image)
     return user is not None and is_given_gpu(user, project) and not is_infrastructure(user) and not facts.without_gpu
