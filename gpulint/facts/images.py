@@ -273,7 +273,7 @@ def _gpu_words(text: str) -> Iterator[str]:
 
 
 def is_made_for_gpu(name: str) -> bool:
-    """Whether an image's own name says what GPUs are programmed with: `cuda-lua`, `asr-tensorrt`. `gpu` alone is in the names of tools too."""
+    """Whether an image's own name says what GPUs are programmed with: `cuda-lua`, `asr-tensorrt`. Tools have `gpu` in their names too."""
     named = [row["pattern"] for row in table("images")["words"] if row.get("in_name")]
     return not cpu_word(name) and any(fullmatch(pattern, word) for word in _gpu_words(name) for pattern in named)
 

@@ -47,7 +47,7 @@ def _without_digest(image: ImageRef) -> Problem:
 
 
 def _is_gpu_image(image: ImageRef, project: Project) -> bool:
-    """Whether the image is one for GPUs by the facts, its name or its tag, or runs where a GPU is asked for and is not known to be without."""
+    """Whether the image is one for GPUs by the facts, its name or tag, or runs where a GPU is asked for and is not known to be without."""
     facts = image.facts
     if facts.infrastructure or image.is_local or not is_gpu_vendor(facts.vendor):
         return False
