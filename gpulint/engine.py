@@ -100,7 +100,7 @@ def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Findi
             continue
         for kind in entry.node.split(" | "):
             if kind != "Stage" or project.builds_may_concern(entry.id):
-                for node in project.nodes(kind):
+                for node in project.nodes(kind, entry.id):
                     yield from _guarded(entry, node, project)
 
 

@@ -36,6 +36,8 @@ NODES = {
     "CommandLine": Node("gpulint.model.command", "line", "line.location"),
     "EngineConfig": Node("gpulint.model.engine_config", "config", "config.location"),
     "EntryPoint": Node("gpulint.project.links", "entry", "entry.containers[0][0].location"),
+    "Module": Node("gpulint.model.module", "module", "module.location"),
+    "Project": Node("gpulint.project", "project", "project.containers[0].location"),
 }
 USUAL_NODE = {
     "image": "Stage",
@@ -44,7 +46,7 @@ USUAL_NODE = {
     "kubernetes": "Pod",
     "command": "Container",
     "python": "EntryPoint",
-    "project": "Container",
+    "project": "Project",
 }
 
 MODULE = Template('''"""$id: $words."""

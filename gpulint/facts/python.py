@@ -86,6 +86,17 @@ def touches_cuda(name: str, arguments: Arguments) -> bool:
     return any(row is not None and row.get("touch", False) for row in rows)
 
 
+def reads_devices_late(module: str) -> bool:
+    """Whether an imported module looks at CUDA_VISIBLE_DEVICES when CUDA is first used, or already as it is imported: nobody says which."""
+    return module.partition(".")[0] in words("python", "cuda_frameworks")
+
+
+@cache
+def starts_process(name: str) -> bool:
+    """Whether this call starts a process, which takes over the environment of its own."""
+    return bool(_rows("process_starters", name))
+
+
 def sign(name: str, arguments: Arguments, imports: Collection[str] = ()) -> str:
     """What this call says of its program: "trains", "serves" (which any inference does), or ""."""
     row = _first_row("signs", name, arguments, imports)

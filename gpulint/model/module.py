@@ -99,11 +99,12 @@ class Raising(NamedTuple):
 
 
 class EnvironmentWrite(NamedTuple):
-    """An assignment to an environment variable of the process itself."""
+    """An assignment to an environment variable of the process itself, and how surely it runs."""
 
     name: str
     value: Answer
     location: Location
+    gate: Gate
 
 
 class Sign(NamedTuple):

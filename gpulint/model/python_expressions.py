@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpulint.facts.python import (
@@ -66,7 +66,7 @@ class Expressions:
         """Note that the code sets an environment variable of its own process; some make a library take the CPU, or raise."""
         gate = self._notes.gate
         if gate is not Gate.NEVER:
-            self._notes.add_environment(EnvironmentWrite(name, answer, place))
+            self._notes.add_environment(EnvironmentWrite(name, answer, place, gate))
             self._effects(f"${name}", {"0": answer}, place, gate, ())
 
     def lean(self, test: ast.expr, answer: Answer) -> bool | None:
@@ -177,8 +177,8 @@ class Expressions:
 
     def _note_settings(self, name: str, node: ast.Call, switches: Switches) -> None:
         """Options and variables with a device for a default, and variables of the environment that the code sets."""
-        if name in _SETTERS and len(node.args) == 2 and isinstance(node.args[0], ast.Constant):
-            self.write_environment(str(node.args[0].value), self._values.of(node.args[1]), self._notes.file.locate(node))
+        for variable, value in _written_variables(name, node):
+            self.write_environment(variable, self._values.of(value), self._notes.file.locate(node))
         default = _default(name, node)
         if default is None or not switches:
             return
@@ -313,6 +313,18 @@ def _switches(name: str, node: ast.Call) -> Switches:
     if name in _VARIABLES:
         return (f"${words[0]}",) if words else ()
     return tuple(word for word in words if word.startswith("-"))
+
+
+def _written_variables(name: str, node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The variables of its own environment that a call sets: `os.putenv(name, value)`, `os.environ.update({name: value})`."""
+    if name in _SETTERS and len(node.args) == 2 and isinstance(node.args[0], ast.Constant):
+        yield str(node.args[0].value), node.args[1]
+    elif name == "os.environ.update":
+        yield from ((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)
+        mapping = node.args[0] if node.args and isinstance(node.args[0], ast.Dict) else ast.Dict([], [])
+        for key, value in zip(mapping.keys, mapping.values, strict=True):
+            if isinstance(key, ast.Constant):
+                yield str(key.value), value
 
 
 def _default(name: str, node: ast.Call) -> ast.expr | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gpulint.model.engine_config import EngineConfig
     from gpulint.model.image import ImageRef
     from gpulint.model.stage import Dockerfile, Stage
+    from gpulint.model.module import Module
     from gpulint.project.builds import Builds, Built
     from gpulint.project.commands import Started
     from gpulint.project.contents import Contents
@@ -300,8 +301,12 @@ class Project:
 
     # --- Nodes and summary ------------------------------------------------------------------------------------------------------
 
-    def nodes(self, kind: str) -> Sequence[object]:
-        """The nodes that a rule on that class of the model looks at."""
+    def nodes(self, kind: str, rule: str = "") -> Sequence[object]:
+        """The nodes of that class of the model that a rule looks at."""
+        if kind == "Module":
+            return self.modules_for(rule)
+        if kind == "Project":
+            return (self,)
         parts = {
             "ImageRef": "images",
             "Stage": "stages",
@@ -318,6 +323,10 @@ class Project:
 
     @property
     def command_lines(self) -> tuple[CommandLine, ...]:
+    def modules_for(self, rule: str) -> tuple[Module, ...]:
+        """The Python files that a rule of modules may have something to say of."""
+        return tuple(filter(None, map(self.tree.module, self.relevance.modules(rule))))
+
         """The commands of the scripts, Makefiles and CI files that matter."""
         return self.started.commands if self.relevance.scripts else ()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from posixpath import dirname
 from posixpath import join as join_paths
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from gpulint.deferred import dataclass
 from gpulint.discover import Kind
-from gpulint.facts import words
 from gpulint.model.container import Command, Container
 from gpulint.project.builds import Built, container_path
 from gpulint.project.entrypoint import effective_words
 from gpulint.project.programs import Program
+from gpulint.project.relevance import is_aside
 from gpulint.project.starts import Start, read_start
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Value
@@ -145,8 +144,5 @@ def _standalone(project: Project) -> Iterator[str]:
 
 
 def _is_entry_point(path: str, project: Project) -> bool:
-    aside = words("anchors", "aside")
-    if any(word in aside for part in path.lower().split("/") for word in re.split(r"[^a-z]+", part)):
-        return False
-    module = project.tree.module(path) if project.relevance.names_gpu(path) else None
+    module = project.tree.module(path) if project.relevance.names_gpu(path) and not is_aside(path) else None
     return module is not None and bool(module.starts)

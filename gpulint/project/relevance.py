@@ -35,6 +35,12 @@ def _holds_anchor(row: Row, text: bytes) -> bool:
     return any(re.search(pattern.encode(), text, re.MULTILINE) for pattern in row.get("patterns", ()))
 
 
+def is_aside(path: str) -> bool:
+    """Whether a Python file is by its path no part of what anybody deploys: a test, an example, a benchmark, a notebook's."""
+    aside = words("anchors", "aside")
+    return any(word in aside for word in re.split(r"[^a-z]+", path.lower()))
+
+
 def _base_name(path: str) -> bytes:
     return path.rpartition("/")[2].lower().encode("utf-8", "surrogateescape")
 
@@ -96,6 +102,12 @@ class Relevance:
         """Whether what images are built from holds an anchor of a rule of stages: without one it has nothing to say but notes."""
         rows = rule_anchors(rule)
         return self._everything or not rows or any(_holds_anchor(row, self._build_text) for row in rows)
+
+    def modules(self, rule: str) -> tuple[str, ...]:
+        """The Python files that hold an anchor of a rule of modules: without one it has nothing to say of a file."""
+        wanted = tuple(word.encode() for row in table("anchors")["module_rules"] if rule in row["rules"] for word in row["words"])
+        paths = self._tree.paths(Kind.PYTHON)
+        return paths if self._everything or not wanted else tuple(path for path in paths if self._holds(path, wanted))
 
     @cached_property
     def _build_text(self) -> bytes:

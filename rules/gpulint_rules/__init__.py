@@ -95,3 +95,4 @@ CATALOGUE = (
     _entry("GPU509", "toolkit-not-wired", "command", "CommandLine", Impact.FAILS_TO_START, (NOTE,)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
 )
+    _entry("GPU602", "late-visible-devices", "python", "Module", Impact.WRONG_GPU, (ERROR, WARNING, NOTE)),
