@@ -39,7 +39,13 @@ def words(name: str, key: str) -> frozenset[str]:
 
 def fullmatch(pattern: str, word: str, flags: int = 0) -> re.Match[str] | None:
     """How the pattern of a row matches a whole word; None where it does not, or the word is longer than any that the tables tell of."""
-    return re.fullmatch(pattern, word, flags) if len(word) <= LONGEST_WORD else None
+    return _compiled(pattern, flags).fullmatch(word) if len(word) <= LONGEST_WORD else None
+
+
+@cache
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    """A row's pattern: the tables hold more of them than `re` remembers, and they are tried on every word."""
+    return re.compile(pattern, flags)
 
 
 def facts_date() -> str:

@@ -201,15 +201,18 @@ def signing_key(repository: str, tag: str) -> Literal["old", "maybe", "new"]:
     return "new"
 
 
+_IN_ANY_TEXT = re.IGNORECASE | re.DOTALL
+
+
 def revoked_key(text: str) -> bool:
     """Whether a text names the replaced key of the CUDA repositories; for the machine-learning repository it still holds."""
-    return any(fullmatch(row["pattern"], text, re.IGNORECASE | re.DOTALL) for row in table("cuda_tags")["revoked_keys"])
+    return any(fullmatch(row["pattern"], text, _IN_ANY_TEXT) for row in table("cuda_tags")["revoked_keys"])
 
 
 def cures_key(command: Sequence[str]) -> bool:
     """Whether a command makes apt accept the CUDA repositories as they are signed today, or leave them out."""
     cures = [row["pattern"] for row in table("cuda_tags")["key_cures"]]
-    if any(fullmatch(pattern, word, re.IGNORECASE | re.DOTALL) for word in command for pattern in cures):
+    if any(fullmatch(pattern, word, _IN_ANY_TEXT) for word in command for pattern in cures):
         return True
     return any("/sources.list.d" in word for word in command) and _program(command) in words("cuda_tags", "list_editors")
 

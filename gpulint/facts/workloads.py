@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from gpulint.deferred import NamedTuple
 from gpulint.facts import LONGEST_WORD, Row, fullmatch, table, words
@@ -91,6 +91,7 @@ def says_nothing_of_workloads(kind: str) -> bool:
     return not_workload(kind) and kind not in _kinds_with("holds_values") | _kinds_with("bears_on_workloads")
 
 
+@lru_cache(maxsize=10_000)
 def infrastructure(name: str, namespace: str, image_repository: str, kind: str) -> bool:
     """Whether a workload is part of the cluster's or host's own works: device plugins, drivers, exporters, runners, managers.
 

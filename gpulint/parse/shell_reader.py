@@ -37,15 +37,14 @@ _ASSIGNMENT = regex(rf"({NAME})(\[[^\]\s]{{0,200}}\])?(\+?)=")
 _REDIRECT = regex(r"(?:\d*|\{\w+\})(?:<<<|<<-?|<>|<&|<(?!\()|>&|>>|>\||>(?!\())|&>>|&>")
 _BEGINS_REDIRECT = frozenset("<>&{0123456789")
 
-# Few scripts need these patterns: they are compiled where they are used, so that the import costs less.
-_FUNCTION_NAME = rf"[^{SPACE}'\"\\$`;&|<>(){{}}=]+"
-_QUOTED_ASSIGNMENT = rf"[\"']({NAME})="
-_HEREDOC = r"(?<!<)<<-?\Z"
-_EXPANDED_IN_HEREDOC = rf"[$`\\{HOLE}]"
-_LINE_BEHIND_TABS = r"\t*([^\n]*\n?)"
-_BACKTICKS = r"`([^`\\]*(?:\\.[^`\\]*)*)`"
-_RUN_IN_BACKTICKS = r"[^\\]+|\\([`\\$])|\\"
-_END_OF_TEST = rf"\]\](?=[{SPACE};&|)]|\Z)"
+_FUNCTION_NAME = regex(rf"[^{SPACE}'\"\\$`;&|<>(){{}}=]+")
+_QUOTED_ASSIGNMENT = regex(rf"[\"']({NAME})=")
+_HEREDOC = regex(r"(?<!<)<<-?\Z")
+_EXPANDED_IN_HEREDOC = regex(rf"[$`\\{HOLE}]")
+_LINE_BEHIND_TABS = regex(r"\t*([^\n]*\n?)")
+_BACKTICKS = regex(r"`([^`\\]*(?:\\.[^`\\]*)*)`", re.DOTALL)
+_RUN_IN_BACKTICKS = regex(r"[^\\]+|\\([`\\$])|\\")
+_END_OF_TEST = regex(rf"\]\](?=[{SPACE};&|)]|\Z)")
 
 DECLARING = frozenset({"export", "readonly", "local", "declare", "typeset"})
 """Builtins whose arguments are assignments."""
@@ -260,7 +259,7 @@ class Reader(WordReader):
     def _function(self, nodes: list[Node], operator: str) -> None:
         self._expect("function")
         self._skip_blanks()
-        name = re.compile(_FUNCTION_NAME).match(self.source, self.at, self.end)
+        name = _FUNCTION_NAME.match(self.source, self.at, self.end)
         if not name:
             self._unexpected()
         self.at = name.end()
@@ -309,7 +308,7 @@ class Reader(WordReader):
         """`[[ ... ]]`: a command whose words are split at blanks alone."""
         start = self.at
         words: list[Word] = []
-        while not re.compile(_END_OF_TEST).match(self.source, self.at, self.end):
+        while not _END_OF_TEST.match(self.source, self.at, self.end):
             closing = self.source.startswith(")", self.at)
             words.append(self._characters(1) if closing else self._progressing_word(PLAIN_IN_TEST))
             self._skip_lines()
@@ -378,7 +377,7 @@ class Reader(WordReader):
             if words:
                 words.append(self._as_word(assignments[-1], match.end()))
         elif words:
-            quoted = re.compile(_QUOTED_ASSIGNMENT).match(self.source, self.at, self.end)
+            quoted = _QUOTED_ASSIGNMENT.match(self.source, self.at, self.end)
             if quoted:
                 self.names.assign(quoted[1], program in _LOCAL)
         return match is not None
@@ -444,7 +443,7 @@ class Reader(WordReader):
         self._skip_blanks()
         word = self._word()
         redirects.append(RedirectSyntax(match[0], word))
-        if re.compile(_HEREDOC).search(match[0]):
+        if _HEREDOC.search(match[0]):
             delimiter = "".join(self.source[part.start : part.end] for part in word.parts if part.kind is PartKind.LITERAL)
             literal = any(part.quoted for part in word.parts)
             self._heredocs.append(_Heredoc(redirects, len(redirects) - 1, delimiter, literal))
@@ -464,14 +463,14 @@ class Reader(WordReader):
         match = pattern.search(self.source, start, self.end)
         end = match.start() if match else self.end
         self.at = min(match.end() + 1, self.end) if match else self.end
-        if not heredoc.literal and re.compile(_EXPANDED_IN_HEREDOC).search(self.source, start, end):
+        if not heredoc.literal and _EXPANDED_IN_HEREDOC.search(self.source, start, end):
             return Word((Part(PartKind.UNKNOWN, start, end, True),), start, end)
         return Word(tuple(self._lines(start, end, strip_tabs)), start, end)
 
     def _lines(self, start: int, end: int, strip_tabs: bool) -> list[Part]:
         if not strip_tabs:
             return [Part(PartKind.LITERAL, start, end, True)]
-        lines = re.compile(_LINE_BEHIND_TABS).finditer(self.source, start, end)
+        lines = _LINE_BEHIND_TABS.finditer(self.source, start, end)
         return [Part(PartKind.LITERAL, *line.span(1), True) for line in lines if line[1]]
 
     # --- substitutions ---
@@ -485,7 +484,7 @@ class Reader(WordReader):
         self._end_substitution(block, outer)
 
     def _backticks(self) -> None:
-        match = re.compile(_BACKTICKS, re.DOTALL).match(self.source, self.at, self.end)
+        match = _BACKTICKS.match(self.source, self.at, self.end)
         if not match:
             self._stop("a backtick is not closed")
         outer, self._substitutions = self._substitutions, []
@@ -506,7 +505,7 @@ class Reader(WordReader):
         """A reader of the commands between backticks, where a backslash hides the next special character once more."""
         if self.source.find("\\", start, end) < 0:
             return Reader(self.text, self.source, self.names, start, end, self._depth)
-        runs = [run.span(1 if run[1] else 0) for run in re.compile(_RUN_IN_BACKTICKS).finditer(self.source, start, end)]
+        runs = [run.span(1 if run[1] else 0) for run in _RUN_IN_BACKTICKS.finditer(self.source, start, end)]
         text = joined([self.text.cut(*run) for run in runs], self.text.cut(start, end).location)
         source = "".join(self.source[low:high] for low, high in runs)
         return Reader(text, source, self.names, depth=self._depth)

@@ -28,14 +28,14 @@ _SPECIAL = frozenset("*#?$!-")
 _BRACED = regex(rf"\$\{{({NAME}|[0-9]+|[@*#?$!-])(?:(:?[-=+?])|(?=\}}))")
 _ANSI_CHARACTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
-# Few scripts need these patterns: they are compiled where they are used, so that the import costs less.
-_HOLES_OR_NOT = f"{HOLE}+|[^{HOLE}]+"
-_ARRAY = r"\$\{!?(?:@|\w+\[@\])"
-_ANSI_QUOTED = r"\$'([^'\\]*(?:\\.[^'\\]*)*)'"
-_ANSI_ESCAPE = r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))"
-_PARENTHESIS = r"[()]"
-_SETS_NAME_BEFORE = r"\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))"
-_KEYWORD_OR_CHARACTER = r"[a-z]+|."
+_NAME = regex(NAME)
+_HOLES_OR_NOT = regex(f"{HOLE}+|[^{HOLE}]+")
+_ARRAY = regex(r"\$\{!?(?:@|\w+\[@\])")
+_ANSI_QUOTED = regex(r"\$'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL)
+_ANSI_ESCAPE = regex(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL)
+_PARENTHESIS = regex(r"[()]")
+_SETS_NAME_BEFORE = regex(r"\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))")
+_KEYWORD_OR_CHARACTER = regex(r"[a-z]+|.", re.DOTALL)
 
 
 class WordReader(ABC):
@@ -119,7 +119,7 @@ class WordReader(ABC):
             self._stop("a single quote is not closed")
         if start == end:
             parts.append(Part(PartKind.LITERAL, start, end, True))
-        for run in re.compile(_HOLES_OR_NOT).finditer(self.source, start, end):
+        for run in _HOLES_OR_NOT.finditer(self.source, start, end):
             kind = PartKind.UNKNOWN if run[0][0] == HOLE else PartKind.LITERAL
             parts.append(Part(kind, run.start(), run.end(), True))
         self.at = end + 1
@@ -154,13 +154,13 @@ class WordReader(ABC):
 
     def _ansi_quotes(self, parts: list[Part]) -> None:
         """`$'...'` with its escapes."""
-        match = re.compile(_ANSI_QUOTED, re.DOTALL).match(self.source, self.at, self.end)
+        match = _ANSI_QUOTED.match(self.source, self.at, self.end)
         if not match:
             self._stop("a single quote is not closed")
         kind = PartKind.DECODED if "\\" in match[1] else PartKind.LITERAL
         if HOLE in match[1]:
             kind = PartKind.UNKNOWN
-        parts.append(Part(kind, match.start(1), match.end(1), True, re.compile(_ANSI_ESCAPE, re.DOTALL).sub(_decode, match[1])))
+        parts.append(Part(kind, match.start(1), match.end(1), True, _ANSI_ESCAPE.sub(_decode, match[1])))
         self.at = match.end()
 
     def _extended_pattern(self, parts: list[Part]) -> None:
@@ -230,7 +230,7 @@ class WordReader(ABC):
             if operator.endswith("="):
                 self.names.assign(match[1])
             parts.append(self._parameter(start, match[1], quoted, operator, word))
-        elif re.compile(_ARRAY).match(self.source, start, self.end):
+        elif _ARRAY.match(self.source, start, self.end):
             parts.append(Part(PartKind.LIST, start, self.at, quoted))
         else:
             parts.append(self._unknown(start, quoted))
@@ -257,7 +257,7 @@ class WordReader(ABC):
     def _arithmetic(self, start: int) -> bool:
         """Pass `...))` from `start`, with the names that are set there; False where it is no arithmetic."""
         depth = 0
-        for match in re.compile(_PARENTHESIS).finditer(self.source, start, self.end):
+        for match in _PARENTHESIS.finditer(self.source, start, self.end):
             if match[0] == "(":
                 depth += 1
             elif depth:
@@ -271,10 +271,8 @@ class WordReader(ABC):
         return self._stop("a parenthesis is not closed")
 
     def _assign_in_arithmetic(self, start: int, end: int) -> None:
-        for name in re.compile(NAME).finditer(self.source, start, end):
-            if self.source[max(name.start() - 2, start) : name.start()] in ("++", "--") or re.compile(_SETS_NAME_BEFORE).match(
-                self.source, name.end()
-            ):
+        for name in _NAME.finditer(self.source, start, end):
+            if self.source[max(name.start() - 2, start) : name.start()] in ("++", "--") or _SETS_NAME_BEFORE.match(self.source, name.end()):
                 self.names.assign(name[0])
 
     # --- small steps ---
@@ -290,7 +288,7 @@ class WordReader(ABC):
             self._stop(f"more than {DEPTH_LIMIT} levels inside one another")
 
     def _unexpected(self) -> NoReturn:
-        found = re.compile(_KEYWORD_OR_CHARACTER, re.DOTALL).match(self.source, self.at, self.end)
+        found = _KEYWORD_OR_CHARACTER.match(self.source, self.at, self.end)
         if not found:
             self._stop("the script ends inside a command")
         self._stop(f"unexpected `{found[0]}`" if found[0] != "\n" else "unexpected end of line")

@@ -54,6 +54,7 @@ class Project:
         self.wants_notes = wants_notes
         self.relevance = Relevance(tree, everything)
         self._starts: dict[int, Start] = {}
+        self._contexts: dict[str, str] = {}
         self._contents: dict[str, ContentsReader] = {}
         self._programs: dict[tuple[str, str, tuple[str, ...]], Program | None] = {}
 
@@ -277,10 +278,12 @@ class Project:
 
     def context_of(self, dockerfile: Dockerfile) -> str:
         """The folder of the build context: the one that all builds here give, else the likely one."""
-        from gpulint.project.context import likely_context
+        if dockerfile.path not in self._contexts:
+            from gpulint.project.context import likely_context
 
-        given = {recipe.context for recipe in self.builds.recipes if recipe.dockerfile == dockerfile.path}
-        return given.pop() if len(given) == 1 else likely_context(dockerfile, self.tree)
+            given = {recipe.context for recipe in self.builds.recipes if recipe.dockerfile == dockerfile.path}
+            self._contexts[dockerfile.path] = given.pop() if len(given) == 1 else likely_context(dockerfile, self.tree)
+        return self._contexts[dockerfile.path]
 
     def machines_of(self, container: Container) -> Machines:
         """What the user says of the machines that the container may run on."""

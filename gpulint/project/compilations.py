@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from posixpath import basename, normpath
 from posixpath import join as join_paths
 
@@ -53,8 +54,13 @@ class Compilation(NamedTuple):
     environment: Mapping[str, Value]
 
 
-def compilations(stage: Stage, project: Project) -> Iterator[Compilation]:
+@lru_cache(maxsize=10_000)
+def compilations(stage: Stage, project: Project) -> tuple[Compilation, ...]:
     """What the RUNs of a stage build, in their order, without those that a condition may leave out."""
+    return tuple(_compilations(stage, project))
+
+
+def _compilations(stage: Stage, project: Project) -> Iterator[Compilation]:
     dockerfile = project.dockerfile(stage.path)
     if dockerfile is None:
         return

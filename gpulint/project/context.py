@@ -37,7 +37,7 @@ def _copied(dockerfile: Dockerfile) -> Iterator[Text]:
 
 def _is_there(folder: str, source: str, tree: Tree) -> bool:
     path = normpath(join(folder, source.lstrip("/") or "."))
-    return path in tree or any(each.startswith(path + "/") for each in tree.all_paths)
+    return path in tree or path in tree.folders
 
 
 def shows_compilation(folder: str, tree: Tree) -> bool:

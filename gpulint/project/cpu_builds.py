@@ -58,23 +58,18 @@ class CpuBuild(NamedTuple):
 
 
 def cpu_builds(stage: Stage, project: Project) -> Iterator[CpuBuild]:
-    """The CPU builds among the frameworks of an image, each framework once an environment."""
+    """The CPU builds among the frameworks of an image, each framework once an environment; none where a condition decides about it."""
     contents = project.contents(stage)
+    undecided = {family(each.name) for each in contents.history if not each.is_certain}
     seen: set[tuple[str, str]] = set()
     for installed in contents.packages:
         key = (installed.environment, family(installed.name))
-        if key in seen or not _is_decided(installed, contents) or _is_shadowing(installed, contents):
+        if key in seen or key[1] in undecided or _is_shadowing(installed, contents):
             continue
         found = _cpu_build(installed, contents, stage, project)
         if found is not None:
             seen.add(key)
             yield found
-
-
-def _is_decided(installed: Installed, contents: Contents) -> bool:
-    """Whether no condition decides about the framework."""
-    mine = family(installed.name)
-    return all(other.is_certain for other in contents.history if family(other.name) == mine)
 
 
 def _is_shadowing(installed: Installed, contents: Contents) -> bool:

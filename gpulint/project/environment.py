@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gpulint.model.script import read_script
@@ -46,10 +46,9 @@ def user_of(container: Container, project: Project) -> Value | None:
     return container.user if container.user is not None or built is None else built.stage.user
 
 
-def entry_scripts(container: Container, project: Project) -> Iterator[Script]:
+@lru_cache(maxsize=10_000)
+def entry_scripts(container: Container, project: Project) -> tuple[Script, ...]:
     """The scripts of this repository that start the container's program."""
     variables = {str(each.name): each.value for each in container.env if each.value is not None}
-    for path in project.start_of(container).scripts:
-        source = project.tree.source(path)
-        if source is not None:
-            yield read_script(source.cut(0, len(source.text)), variables)
+    sources = filter(None, map(project.tree.source, project.start_of(container).scripts))
+    return tuple(read_script(source.cut(0, len(source.text)), variables) for source in sources)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import cycle
 from posixpath import dirname, join, normpath
 from typing import Protocol
@@ -157,6 +158,7 @@ def _table(document: Mapping[str, object], *keys: str) -> Mapping[str, object]:
     return document
 
 
+@lru_cache(maxsize=1_000)
 def _toml(text: str) -> Mapping[str, object]:
     """A TOML document; an empty one where it cannot be read."""
     if sys.version_info >= (3, 11):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple
@@ -51,7 +52,8 @@ class Sign(NamedTuple):
     location: Location
 
 
-def commands_of(container: Container, project: Project) -> Iterator[Words]:
+@lru_cache(maxsize=10_000)
+def commands_of(container: Container, project: Project) -> tuple[Words, ...]:
     """The commands that the container runs: its own words or those of its image, what a shell in them runs, and those of the entry scripts
     of this repository."""
     built = project.build_of(container)
@@ -64,9 +66,9 @@ def commands_of(container: Container, project: Project) -> Iterator[Words]:
         stage.command if stage else None,
     )
     variables = {str(each.name): each.value for each in container.env if each.value is not None}
-    scripts = ([script_of(own, variables)] if own else []) + list(entry_scripts(container, project))
-    for script in scripts:
-        yield from (command.words for command in script.commands if command.words and "substitution" not in command.block)
+    scripts = (*([script_of(own, variables)] if own else ()), *entry_scripts(container, project))
+    commands = (command for script in scripts for command in script.commands)
+    return tuple(command.words for command in commands if command.words and "substitution" not in command.block)
 
 
 def words_of_commands(container: Container, project: Project) -> Iterator[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,6 +47,15 @@ class Tree:
     def all_paths(self) -> frozenset[str]:
         """Every file of the root, of whatever kind."""
         return self._all
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder below the root that holds a file, itself or in a folder of its own."""
+        folders: set[str] = set()
+        for path in self._all:
+            while (path := posixpath.dirname(path)) and path not in folders:
+                folders.add(path)
+        return frozenset(folders)
 
     def paths(self, *kinds: Kind) -> tuple[str, ...]:
         """The paths of the files of these kinds, sorted."""
