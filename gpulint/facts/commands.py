@@ -10,6 +10,8 @@ from itertools import pairwise
 from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import Row, fullmatch, table, words
 
+_ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
+
 
 class Launch(NamedTuple):
     """How a command starts its program.
@@ -60,7 +62,7 @@ def _skip_wrapper(row: Row, command: Sequence[str], index: int) -> int:
 
 
 def _skip_assignments(command: Sequence[str], index: int) -> int:
-    while index < len(command) and re.match(r"[A-Za-z_]\w*=", command[index]):
+    while index < len(command) and _ASSIGNMENT.match(command[index]):
         index += 1
     return index
 
@@ -89,6 +91,11 @@ def program_name(word: str) -> str:
     """The name of a program without its folder, and without the version in names such as `python3.11`; all shells are `sh`."""
     name = word.rpartition("/")[2]
     return next((str(row["name"]) for row in table("commands")["aliases"] if fullmatch(row["pattern"], name)), name)
+
+
+def is_shell(word: str) -> bool:
+    """Whether a program of that name reads the language of the POSIX shell."""
+    return program_name(word) == "sh"
 
 
 def launched(command: Sequence[str]) -> Launch | None:
@@ -275,6 +282,10 @@ def _statements(command: Sequence[str]) -> Iterator[tuple[int, bool]]:
             yield index, on
 
 
+_OPTION_WITH_VALUE = regex(r"(?:-{1,2}|\+{0,2})([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
+_BEGINS_OPTION = regex(r"--?[A-Za-z]")
+
+
 def options(command: Sequence[str]) -> Iterator[Option]:
     """The options of a command line: `--name=value`, `--name value`, `-n value`, and `name=value` as Hydra takes it.
 
@@ -283,11 +294,11 @@ def options(command: Sequence[str]) -> Iterator[Option]:
     """
     program = program_index(command)
     for index, word in enumerate(command):
-        if match := re.fullmatch(r"(?:-{1,2}|\+{0,2})([A-Za-z_][\w.-]*)=(.*)", word, re.S):
+        if match := _OPTION_WITH_VALUE.fullmatch(word):
             yield Option(_option_name(match.group(1)), match.group(2), index, index)
-        elif index >= program and re.match(r"--?[A-Za-z]", word):
+        elif index >= program and _BEGINS_OPTION.match(word):
             following = command[index + 1] if index + 1 < len(command) else None
-            has_value = following is not None and not re.match(r"-{1,2}[A-Za-z]", following)
+            has_value = following is not None and not _BEGINS_OPTION.match(following)
             yield Option(_option_name(word), following if has_value else None, index, index + has_value)
 
 

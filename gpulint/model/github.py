@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gpulint.deferred import regex
+from gpulint.facts.commands import is_shell
 from gpulint.facts.docker_cli import BuildAction, build_action, flags
 from gpulint.model.ci import Job, Pipeline, Step, chunks_of, lines_of, scalars, variables_of, with_holes
 from gpulint.model.command import CommandLines, ImageBuild, RunCommand, read_commands
@@ -15,7 +16,7 @@ from gpulint.model.image import parse_image
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
 from gpulint.model.requests import variable_requests
 from gpulint.model.run_options import RunOptions, environment_variable, volume
-from gpulint.model.script import is_shell, with_inner_scripts
+from gpulint.model.script import with_inner_scripts
 from gpulint.model.script_path import ROOT, Place
 from gpulint.model.variable import EnvVar
 from gpulint.parse.shell import parse as parse_script

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpulint.deferred import regex
-from gpulint.facts.commands import gpu_program
+from gpulint.facts.commands import gpu_program, is_shell
 from gpulint.facts.docker_cli import flags
 from gpulint.facts.requests import runtime_vendor
 from gpulint.model.container import GpuRequest, RequestFault, RequestKind, RequestState
 from gpulint.model.image import ImageRef
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
-from gpulint.model.script import is_shell
 from gpulint.source import Text, Unknown, Value
 
 ASKING = ("gpus", "runtime")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpulint.deferred import regex
+from gpulint.facts.commands import is_shell
 from gpulint.model.scope import Scope
-from gpulint.model.script import is_shell, read_command, read_script
+from gpulint.model.script import read_command, read_script
 from gpulint.parse.dockerfile import Instruction
 from gpulint.parse.shell import Script
 from gpulint.parse.shell_syntax import joined

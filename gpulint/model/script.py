@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gpulint.facts.commands import launched, program_index, program_name
+from gpulint.facts.commands import is_shell, launched, program_index
 from gpulint.parse.shell import Script, SimpleCommand, parse
 from gpulint.source import Text, Value
 
@@ -43,7 +43,7 @@ def _inner_script(command: SimpleCommand) -> Text | None:
     """The script that the command has a shell run, where it is written in the command."""
     words = [str(word) if isinstance(word, Text) else "" for word in command.words]
     at = program_index(words)
-    if at >= len(words) or program_name(words[at]) != _SHELL:
+    if at >= len(words) or not is_shell(words[at]):
         return None
     launch = launched(words)
     if launch is None:
@@ -51,11 +51,3 @@ def _inner_script(command: SimpleCommand) -> Text | None:
         return heredocs[-1] if heredocs and isinstance(heredocs[-1], Text) else None
     code = command.words[launch.at]
     return code if launch.form == "shell-code" and isinstance(code, Text) else None
-
-
-_SHELL = program_name("/bin/sh")
-
-
-def is_shell(word: str) -> bool:
-    """Whether a program of that name reads the language of the POSIX shell."""
-    return program_name(word) == _SHELL

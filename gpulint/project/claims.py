@@ -15,13 +15,13 @@ from gpulint.facts.resources import is_gpu_vendor
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Stage
 from gpulint.project import Project
-from gpulint.project.contents import Installed
 from gpulint.project.stage_programs import programs_of
 from gpulint.project.stages import base_for_gpu
 from gpulint.source import Location, Text, Unknown, as_written
 
 if TYPE_CHECKING:
     from gpulint.model.container import Container
+    from gpulint.project.contents import Installed
 
 _OTHER_ACCELERATORS = frozenset({"tpu", "neuron", "habana", "intel", "google", "aws"})
 

@@ -9,11 +9,12 @@ from posixpath import join as join_paths
 
 from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import words
+from gpulint.facts.commands import is_shell
 from gpulint.facts.images import brought_packages
 from gpulint.facts.installers import environment_of_tool, lock_files, option_meaning
 from gpulint.model.image import ImageRef
 from gpulint.model.install import Install, read_installs
-from gpulint.model.script import is_shell, read_script
+from gpulint.model.script import read_script
 from gpulint.model.stage import Copy, Dockerfile, Run, Stage
 from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, python_name

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import launched, program_index, program_name
 from gpulint.facts.packages import Compilation, prebuild_variable, prebuilds, run_time_compilation
 from gpulint.model.stage import Stage
 from gpulint.project import Project
-from gpulint.project.contents import Installed
 from gpulint.project.entrypoint import own_commands
 from gpulint.project.stage_programs import programs_of
 from gpulint.source import Location, Value, as_written
+
+if TYPE_CHECKING:
+    from gpulint.project.contents import Installed
 
 
 class CompilingUse(NamedTuple):

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from posixpath import basename, dirname, normpath
 from posixpath import join as join_paths
+from typing import TYPE_CHECKING
 
 from gpulint.model.stage import Copy, Dockerfile, Run, Stage
-from gpulint.parse.shell import SimpleCommand
 from gpulint.project.tree import Tree
 from gpulint.source import Text, Unknown, Value
+
+if TYPE_CHECKING:
+    from gpulint.parse.shell import SimpleCommand
 
 _MOST_STAGES = 8  # copies from stages that copy from others
 _WILD = frozenset("*?[")

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gpulint.deferred import NamedTuple, dataclass
-from gpulint.facts.commands import launched, plain_tool, program_index, program_name, search_path
+from gpulint.facts.commands import is_shell, launched, plain_tool, program_index, program_name, search_path
 from gpulint.model.module import Assertion, Fallback, Gate
 from gpulint.model.python_reader import read_module
-from gpulint.model.script import is_shell, read_script
+from gpulint.model.script import read_script
 from gpulint.parse.python import parse
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project.entry_script import is_certain, read_checks, words_of

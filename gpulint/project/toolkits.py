@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple
+from gpulint.facts.commands import is_shell
 from gpulint.facts.cuda_tags import cuda_repository, cudnn_major
 from gpulint.facts.images import is_mirrored
 from gpulint.facts.toolkits import Brought, PartName, brought, leaves_out_recommended, may_hold, parts_by_hand
 from gpulint.model.image import ImageRef
-from gpulint.model.script import is_shell
 from gpulint.model.stage import Copy, Stage
 from gpulint.project import Project
-from gpulint.project.contents import Installed
 from gpulint.source import Text, Unknown, Value, as_written
+
+if TYPE_CHECKING:
+    from gpulint.project.contents import Installed
 
 _MOST_STAGES = 8  # copies from stages that copy from others
 _OF_CONDA = (".yml", ".yaml", "pixi.toml")
