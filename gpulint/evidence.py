@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
 if TYPE_CHECKING:
-    from gpulint.model.container import Container
+    from gpulint.model.container import Container, Label, Pod
+    from gpulint.project.links import EntryPoint
 
 _DEVELOPERS = regex(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
@@ -100,6 +102,28 @@ def evidence_of_its_own(container: Container, project: Project) -> tuple[Evidenc
 def is_gpu_container(container: Container, project: Project) -> bool:
     """Whether the container has a GPU request, or wants one by the evidence."""
     return has_gpu(container) or wanted(container, project)[0] is not None
+
+
+def is_gpu_pod(pod: Pod, project: Project) -> bool:
+    """Whether the pod is for GPU nodes: one of its containers has or wants a GPU, or it selects such nodes."""
+    by_label = (label for label in pod.labels for value in _known_values(label) if gpu_label(label.key, value))
+    return next(by_label, None) is not None or any(is_gpu_container(container, project) for container in project.containers_in(pod))
+
+
+def vendors_of(pod: Pod, project: Project) -> frozenset[str]:
+    """Whose GPUs the containers of a pod ask for; none where no request says."""
+    requests = (request for container in project.containers_in(pod) for request in container.requests if request.is_meant)
+    return frozenset(request.vendor for request in requests if request.vendor and is_gpu_vendor(request.vendor))
+
+
+def gpu_programs_with(path: str, project: Project) -> tuple[EntryPoint, ...]:
+    """The programs with this Python file on their path that a GPU container runs, each with those containers alone."""
+    found = []
+    for entry in project.entry_points:
+        if entry.program is not None and path in entry.program.modules:
+            users = tuple(each for each in entry.containers if is_gpu_container(each[0], project))
+            found += [replace(entry, containers=users)] if users else []
+    return tuple(found)
 
 
 def asserts_gpu_beside(container: Container) -> bool:

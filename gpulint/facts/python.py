@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts import Row, fullmatch, table, words
+from gpulint.facts import Row, fullmatch, release_key, table, version_key, words
 
 Arguments = Mapping[str, object]
 
@@ -86,6 +86,12 @@ def touches_cuda(name: str, arguments: Arguments) -> bool:
     return any(row is not None and row.get("touch", False) for row in rows)
 
 
+def uses_cuda(name: str, arguments: Arguments) -> bool:
+    """Whether this call initialises the driver to put something on a GPU, and does not only ask for one."""
+    row = _first_row("behaviours", name, arguments)
+    return row is not None and row.get("touch", False) and row["effect"] == RAISE
+
+
 def reads_devices_late(module: str) -> bool:
     """Whether an imported module looks at CUDA_VISIBLE_DEVICES when CUDA is first used, or already as it is imported: nobody says which."""
     return module.partition(".")[0] in words("python", "cuda_frameworks")
@@ -95,6 +101,64 @@ def reads_devices_late(module: str) -> bool:
 def starts_process(name: str) -> bool:
     """Whether this call starts a process, which takes over the environment of its own."""
     return bool(_rows("process_starters", name))
+
+
+@cache
+def forks(name: str) -> bool:
+    """Whether this call starts a process of this program by the default method, which has long been to fork."""
+    return bool(_rows("forkers", name))
+
+
+@cache
+def is_data_loader(name: str) -> bool:
+    """Whether this call makes a loader that reads a dataset in processes of its own, which it forks."""
+    return bool(_rows("data_loaders", name))
+
+
+def is_dataset(base: str) -> bool:
+    """Whether a class with this base is a dataset that such a loader reads."""
+    return base in words("python", "dataset_bases")
+
+
+def item_methods() -> frozenset[str]:
+    """The methods of a dataset that run in a loader's processes."""
+    return words("python", "item_methods")
+
+
+class Preloading(NamedTuple):
+    """How a server that starts workers by a fork is told to import the application before: an option, or a setting of its config file,
+    which is the program's own code; `config` is that file's usual name, `config_options` are those that name another."""
+
+    option: str
+    setting: str
+    config: str
+    config_options: tuple[str, ...]
+
+
+@cache
+def preloading(launcher: str) -> Preloading | None:
+    """How that launcher is told to import the application before it forks; None for one that does not."""
+    row = next((row for row in table("python")["preloading"] if row["launcher"] == launcher), None)
+    return Preloading(row["option"], row["setting"], row["config"], tuple(row["config_options"])) if row else None
+
+
+@cache
+def is_server_config(path: str) -> bool:
+    """Whether a Python file is by its name the config file of a server that forks its workers, which the server's first process runs."""
+    return any(fullmatch(row["pattern"], path.rpartition("/")[2]) for row in table("python")["preloading"])
+
+
+@cache
+def is_inference_session(name: str) -> bool:
+    """Whether this call makes a session of ONNX Runtime."""
+    return bool(_rows("inference_sessions", name))
+
+
+def must_name_providers(version: str) -> bool:
+    """Whether that release of ONNX Runtime for GPUs refuses a session without providers."""
+    release = release_key(version)
+    rows = table("python")["named_providers"]
+    return release is not None and any(version_key(row["from"]) <= release < version_key(row["below"]) for row in rows)
 
 
 def sign(name: str, arguments: Arguments, imports: Collection[str] = ()) -> str:

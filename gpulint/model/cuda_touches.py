@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts.python import touches_cuda
+from gpulint.facts.python import touches_cuda, uses_cuda
 from gpulint.model.module import Call, Gate, Module, Scope
 from gpulint.source import Location
 
 
 class Touch(NamedTuple):
-    """A call that touches CUDA. `place` is where that happens in the scope that was asked: the call itself, or where the scope calls the
+    """A call that touches CUDA; `is_use` says that it puts something on the GPU and does not only ask for one. `place` is where that happens in the scope that was asked: the call itself, or where the scope calls the
     function of the same file that it stands in. `gate` is how surely it runs with that scope."""
 
     name: str
     location: Location
     place: Location
     gate: Gate
+    is_use: bool
 
     @property
     def is_direct(self) -> bool:
@@ -34,13 +35,21 @@ def touches(module: Module, scope: Scope) -> Iterator[Touch]:
         if call.handed:
             continue
         if is_touch(call):
-            yield Touch(call.name, call.location, call.location, call.gate)
+            yield _touch(call, call.location, call.gate)
         called = module.scopes.get(call.name[1:]) if call.name.startswith(":") else None
         if called is not None and called is not scope:
             inner = (each for each in called.calls if is_touch(each) and not each.handed)
-            yield from (Touch(each.name, each.location, call.location, min(call.gate, each.gate)) for each in inner)
+            yield from (_touch(each, call.location, min(call.gate, each.gate)) for each in inner)
 
 
 def is_touch(call: Call) -> bool:
     """Whether a call initialises the driver, where there is one."""
-    return touches_cuda(call.name, {key: answer.value for key, answer in call.arguments.items()})
+    return touches_cuda(call.name, _plain(call))
+
+
+def _touch(call: Call, place: Location, gate: Gate) -> Touch:
+    return Touch(call.name, call.location, place, gate, uses_cuda(call.name, _plain(call)))
+
+
+def _plain(call: Call) -> dict[str, object]:
+    return {key: answer.value for key, answer in call.arguments.items()}

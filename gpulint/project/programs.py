@@ -13,11 +13,13 @@ from typing import Protocol
 from gpulint.deferred import NamedTuple, dataclass
 from gpulint.facts.packages import compiles_at_run_time
 from gpulint.facts.python import import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
+from gpulint.model.cuda_touches import is_touch
 from gpulint.model.module import (
     MAIN,
     TOP,
     Assertion,
     AssertionKind,
+    Call,
     DeviceDefault,
     Fallback,
     FallbackKind,
@@ -59,7 +61,8 @@ class Program:
     module starts with none. `fallbacks` are in the order in which they are met, the code's own choices before libraries' defaults.
     `raising` holds only what certainly runs. `on_cpu` are the frameworks that it certainly tells to use the CPU. `device_defaults` are
     the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules` those
-    modules. `compiling` are the calls and decorators that compile code when the program runs.
+    modules. `compiling` are the calls and decorators that compile code when the program runs. `import_touches` are the calls that
+    certainly touch CUDA while the entry module is imported, before any function of it is called.
     """
 
     path: str
@@ -74,6 +77,7 @@ class Program:
     imports: frozenset[str]
     modules: tuple[str, ...]
     compiling: tuple[tuple[str, Location], ...] = ()
+    import_touches: tuple[Call, ...] = ()
 
     @property
     def asserts_gpu(self) -> bool:
@@ -145,6 +149,8 @@ class _Path:
         self._modules: dict[str, Module] = {}
         self._reached: dict[tuple[str, str], list[_Reach]] = {}
         self._scopes: list[tuple[Module, Scope, _Reach]] = []
+        self._at_import: list[tuple[Scope, _Reach]] = []
+        self._is_importing = True
         self._objects: dict[tuple[str, str], _Found] = {}
         self._methods: dict[str, _Reach] = {}
         self._starter: Location | None = None
@@ -152,6 +158,7 @@ class _Path:
 
     def follow(self, module: Module, function: str) -> Program:
         self._import(module, _START, 0)
+        self._is_importing = False
         start = self._named_start(module, function) if function else self._main_start(module)
         self._call_methods()
         return self._program(module, start)
@@ -193,7 +200,14 @@ class _Path:
                 self._import(other, reach, depth)
 
     def _serve(self, module: Module) -> None:
-        """What a framework calls: decorated functions and classes, and the classes that model servers start."""
+        """What a framework calls: decorated functions and classes, and the classes that model servers start. None of it runs as the module
+        is imported."""
+        before, self._is_importing = self._is_importing, False
+        self._serve_functions(module)
+        self._serve_classes(module)
+        self._is_importing = before
+
+    def _serve_functions(self, module: Module) -> None:
         for name, decorators in module.decorators.items():
             if any(map(is_starter, decorators)):
                 self._starter = self._starter or module.scopes[name].location
@@ -202,6 +216,8 @@ class _Path:
                 self._visit(module, name, _CHOSEN, 1)
             elif any(map(is_handler, decorators)):
                 self._visit(module, name, _LATER, 1)
+
+    def _serve_classes(self, module: Module) -> None:
         for kind in module.classes.values():
             methods = starting_methods(kind.name, kind.bases)
             if methods or any(map(is_handler, kind.decorators)):
@@ -224,6 +240,8 @@ class _Path:
         before.append(reach)
         scope = module.scopes[name]
         self._scopes.append((module, scope, reach))
+        if self._is_importing:
+            self._at_import.append((scope, reach))
         self._import_all(module, scope, reach, depth)
         for method, gate in scope.methods.items():
             self._note_method(method, reach.through(gate, caught=False))
@@ -307,7 +325,13 @@ class _Path:
             imports=frozenset(packages),
             modules=tuple(self._modules),
             compiling=tuple(dict.fromkeys(self._compiling())),
+            import_touches=tuple(self._import_touches()),
         )
+
+    def _import_touches(self) -> Iterator[Call]:
+        certain = (scope for scope, reach in self._at_import if reach.gate is Gate.RUNS)
+        calls = (call for scope in certain for call in scope.calls if call.gate is Gate.RUNS and not call.handed)
+        yield from filter(is_touch, calls)
 
     def _compiling(self) -> Iterator[tuple[str, Location]]:
         """The calls on the path that compile code at run time, and the functions on it that a decorator makes such ones. What only a GPU

@@ -30,8 +30,8 @@ class ProgramLink(NamedTuple):
     """A program of the repository that a start runs.
 
     `path` is its entry module and `function` what of it the launcher names; `roots` are the folders that its imports are looked up in.
-    `how` says how the link was found, and `location` is the word that names the program. `arguments` are the words behind it, and
-    `optimized` says that the interpreter strips assert statements (`-O`).
+    `how` says how the link was found, and `location` is the word that names the program. `launcher` are the words in front of it, `arguments`
+    those behind it, and `optimized` says that the interpreter strips assert statements (`-O`).
     """
 
     path: str
@@ -41,6 +41,7 @@ class ProgramLink(NamedTuple):
     location: Location
     arguments: Words
     optimized: bool
+    launcher: tuple[str, ...] = ()
 
     def read(self, modules: Modules) -> Program | None:
         """The program's start path."""
@@ -152,7 +153,7 @@ class _Follower:
         if found is not None:
             optimized = any(re.fullmatch(r"-[A-NP-Za-z]*O[A-Za-z]*", word) for word in launcher)
             how = " ".join(filter(None, (name, "-m" if form == "module" else "", target)))
-            self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized))
+            self.programs.append(ProgramLink(*found, how, target.location, arguments, optimized, tuple(launcher)))
             self.ends_elsewhere = False
 
     # --- Scripts -------------------------------------------------------------------------------------------------------------

@@ -96,3 +96,5 @@ CATALOGUE = (
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
 )
     _entry("GPU602", "late-visible-devices", "python", "Module", Impact.WRONG_GPU, (ERROR, WARNING, NOTE)),
+    _entry("GPU604", "unchecked-onnxruntime-providers", "python", "Module", Impact.CPU_FALLBACK, (ERROR, WARNING)),
+)

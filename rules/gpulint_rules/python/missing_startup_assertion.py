@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, has_cpu_twin, has_gpu, is_gpu_container
+from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, gpu_programs_with, has_cpu_twin, has_gpu, is_gpu_container
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
+from gpulint.project.inference_sessions import FAMILY, faulty_sessions
 from gpulint.project.links import EntryPoint
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
@@ -18,7 +19,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     """A warning where a GPU container runs the program or the file was named, a note where it is anybody's guess what runs it."""
     users = [container for container, _ in entry.containers if is_gpu_container(container, project)]
     unchecked = [container for container in users if not asserts_gpu_beside(container)]
-    fallback = _fallback(entry, unchecked)
+    fallback = _fallback(entry, unchecked, project)
     if fallback is None or _is_asserted(entry) or (users and not unchecked):
         return
     severity = _severity(entry, unchecked, project)
@@ -30,16 +31,23 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     yield Problem(place, message, Severity.WARNING if policy else severity, help=HELP, related=tuple(_related(unchecked, fallback)))
 
 
-def _fallback(entry: EntryPoint, users: list[Container]) -> Fallback | None:
+def _fallback(entry: EntryPoint, users: list[Container], project: Project) -> Fallback | None:
     """Where the entry point goes on with the CPU: in a program that trains or serves, or in an entry script; not where all who run it
-    choose the GPU by an option or a variable."""
+    choose the GPU by an option or a variable, and not where a more exact rule speaks."""
     program = entry.program
     if program is None:
         return next((fallback for _, start in entry.containers for fallback in start.fallbacks), None)
     if not (program.trains or program.serves):
         return None
     left = (each for each in program.fallbacks if not users or not all(chooses_gpu_by(user, each.switches) for user in users))
-    return next(left, None)
+    return next((each for each in left if not _is_reported_session(each, project)), None)
+
+
+def _is_reported_session(fallback: Fallback, project: Project) -> bool:
+    """Whether a fallback is a session of ONNX Runtime of which GPU604 speaks."""
+    module = project.tree.module(fallback.location.path) if fallback.framework == FAMILY else None
+    sessions = faulty_sessions(module, project, gpu_programs_with(module.path, project)) if module is not None else ()
+    return any(session.location == fallback.location for session in sessions)
 
 
 def _is_asserted(entry: EntryPoint) -> bool:
