@@ -288,13 +288,18 @@ def _of_placement(container: Container) -> Iterator[Evidence]:
     if pod is None or any(sibling.is_main and sibling.location < container.location for sibling in container.siblings):
         return
     for label in pod.labels:
-        values: list[str | None] = [str(value) for value in label.values if isinstance(value, Text)]
-        if any(gpu_label(label.key, value) for value in values or [None]):
-            shown = f"{label.key}={values[0]}" if values else str(label.key)
+        values = _known_values(label)
+        if any(gpu_label(label.key, value) for value in values):
+            shown = str(label.key) if values[0] is None else f"{label.key}={values[0]}"
             yield Evidence(Strength.EXPLICIT, Origin.PLACEMENT, label.key.location, f"the pod selects GPU nodes by {shown}")
     for toleration in pod.tolerations:
         if isinstance(toleration.key, Text) and gpu_taint(toleration.key):
             yield Evidence(Strength.SUPPORTING, Origin.PLACEMENT, toleration.location, f"the pod tolerates the GPU taint {toleration.key}")
+
+
+def _known_values(label: Label) -> list[str | None]:
+    """The values of a label for a look-up: None where it is asked for whatever its value."""
+    return [str(value) for value in label.values if isinstance(value, Text)] or [None]
 
 
 def _of_image(container: Container, project: Project) -> Iterator[Evidence]:

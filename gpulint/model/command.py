@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gpulint.deferred import NamedTuple, dataclass, regex
 from gpulint.facts.commands import program_index
 from gpulint.facts.docker_cli import Program, appends_words, flags, names_image, program, sub_command
-from gpulint.model.container import Command, Container, Dialect
+from gpulint.model.container import Command, Compute, Container, Dialect
 from gpulint.model.image import parse_image
 from gpulint.model.late_options import ASKING, late_options, late_requests
 from gpulint.model.options import Option, OptionReader, UnknownFlagError
@@ -252,6 +252,7 @@ def _containers(line: _Line, context: str, runner: tuple[Value, ...] | None, unc
         devices=run.options.devices,
         mounts=run.options.mounts,
         shared_memory=run.options.shared_memory,
+        compute=Compute(cpu_limit=run.options.last("cpus")),
         ipc=run.options.last("ipc"),
         pid=run.options.last("pid"),
         security_options=run.options.values("security-opt"),

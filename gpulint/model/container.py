@@ -140,6 +140,25 @@ class SharedMemory(NamedTuple):
     location: Location
 
 
+class Compute(NamedTuple):
+    """The processor time and memory that a container asks for and is limited to, as written; None for what is not said."""
+
+    cpu_request: Value | None = None
+    cpu_limit: Value | None = None
+    memory_request: Value | None = None
+    memory_limit: Value | None = None
+
+
+class Probe(NamedTuple):
+    """How a kubelet asks a container for its health: the seconds before the first question and between two, and after how many failures
+    in a row it acts; None for what is left at its default."""
+
+    initial_delay: Value | None
+    period: Value | None
+    failure_threshold: Value | None
+    location: Location
+
+
 class Build(NamedTuple):
     """How the image is built where it is run: context and Dockerfile as written (the Dockerfile relative to the context, the context
     relative to the folder of the file that its location names). `inline` is a Dockerfile's text in place of a file."""
@@ -167,6 +186,27 @@ class Toleration(NamedTuple):
     location: Location
 
 
+class Rollout(NamedTuple):
+    """How a Deployment replaces its pods, as written; None for what is left at its default. `location` is where that is said, or the
+    Deployment's kind where nothing is."""
+
+    strategy: Value | None
+    max_surge: Value | None
+    max_unavailable: Value | None
+    replicas: Value | None
+    location: Location
+
+
+class JobLimits(NamedTuple):
+    """What ends a Job that does not end by itself: its deadline in seconds, how often a failure is repeated, whether a policy decides on
+    failures. `location` is the Job's spec."""
+
+    deadline: Value | None
+    backoff_limit: Value | None
+    has_failure_policy: bool
+    location: Location
+
+
 class PodClaim(NamedTuple):
     """A claim of devices that a pod declares: the name for its containers, and the ResourceClaim or ResourceClaimTemplate it stands for."""
 
@@ -178,8 +218,9 @@ class PodClaim(NamedTuple):
 class Pod:
     """What is the pod's and not the container's.
 
-    `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `open` is what something outside the
-    files may still supply, as for a Container.
+    `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `rollout` is a Deployment's, `job` a
+    Job's or CronJob's; None where a template may yet add to what is written. `open` is what something outside the files may still supply,
+    as for a Container.
     """
 
     kind: str
@@ -195,16 +236,20 @@ class Pod:
     claims: tuple[PodClaim, ...] = ()
     owner_labels: tuple[EnvVar, ...] = ()
     tolerations_location: Location | None = None
+    rollout: Rollout | None = None
+    job: JobLimits | None = None
     open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """What is the Compose service's and not the container's."""
+    """What is the Compose service's and not the container's. `run` are the Compose files of the project that it is run in."""
 
     name: Text
     location: Location
     profiles: tuple[Value, ...] = ()
+    replicas: Value | None = None
+    run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +270,8 @@ class Container:
     aspects that something outside the files read may yet supply (see ASPECTS). `ipc` and `pid` are its namespaces where one is named
     (`host`, `service:x`); `security_options` are written as `docker run --security-opt` takes them (`seccomp=unconfined`), whatever the
     tool. `user` is whom its process runs as, and `groups` those that are added to the user's own. `processes` is how many processes on each
-    machine a training job asks for beside the command.
+    machine a training job asks for beside the command. `compute` is None where it cannot be known; `liveness` and `startup` are a pod's
+    probes, and `liveness` is None, too, where a template may yet add a probe for the start.
     """
 
     dialect: Dialect
@@ -249,6 +295,9 @@ class Container:
     user: Value | None = None
     groups: tuple[Value, ...] = ()
     processes: Value | None = None
+    compute: Compute | None = None
+    liveness: Probe | None = None
+    startup: Probe | None = None
     open: frozenset[str] = frozenset()
     pod: Pod | None = None
     service: Service | None = None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple, dataclass
 from gpulint.facts.resources import claim_form
 from gpulint.model.manifest import value
 from gpulint.model.workload import kind_of

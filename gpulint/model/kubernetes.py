@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from gpulint.model.container import (
     ASPECTS,
+    Compute,
     Container,
     Dialect,
     GpuRequest,
     Mount,
     Pod,
+    Probe,
     RequestKind,
     RequestState,
     Role,
@@ -130,6 +132,9 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         security_options=tuple(security_options(node, site)),
         user=run_as(node, site),
         processes=_processes(site),
+        compute=_compute(node, site),
+        liveness=None if node.open else _probe(node, "livenessProbe"),
+        startup=_probe(node, "startupProbe"),
         groups=tuple(values(site.holder, "securityContext", "supplementalGroups")),
         open=pod.open | frozenset(_open_aspects(site, node)),
         pod=pod,
@@ -157,6 +162,37 @@ def _processes(site: Site) -> Value | None:
     """The processes that a TrainJob or PyTorchJob starts in each of its pods."""
     found = (value(site.node, "numProcPerNode"), value(site.owner, "spec", "nprocPerNode"))
     return next((each for each in found if each is not None), None)
+
+
+def _compute(node: Mapping, site: Site) -> Compute | None:
+    """What the container asks for, or where it says nothing its pod; None where a template may add to that."""
+    own, shared = node.get(site.resources), site.holder.get("resources") if site.form == "pod" else None
+    if any(map(_may_hold_more, (node, own, shared))):
+        return None
+    found = [each for each in (own, shared) if isinstance(each, Mapping)]
+    return Compute(*(_first(found, amount, name) for name in ("cpu", "memory") for amount in ("requests", "limits")))
+
+
+def _may_hold_more(node: Node | None) -> bool:
+    """Whether resources are written by a template, in whole or in part."""
+    parts = (node, node.get("requests"), node.get("limits")) if isinstance(node, Mapping) else (node,)
+    return any(isinstance(part, Unknown) or (isinstance(part, Mapping) and part.open) for part in parts)
+
+
+def _first(found: list[Mapping], *path: str) -> Value | None:
+    return next((each for each in (value(resources, *path) for resources in found) if each is not None), None)
+
+
+def _probe(node: Mapping, key: str) -> Probe | None:
+    """A probe of the container; None where there is none."""
+    probe = node.get(key)
+    if isinstance(probe, Unknown) or (isinstance(probe, Mapping) and probe.open):
+        unknown = Unknown(key, probe.location)
+        return Probe(unknown, unknown, unknown, probe.location)
+    if not isinstance(probe, Mapping):
+        return None
+    delay, period, threshold = (value(probe, field) for field in ("initialDelaySeconds", "periodSeconds", "failureThreshold"))
+    return Probe(delay, period, threshold, probe.location)
 
 
 def _host_namespace(site: Site, key: str) -> Text | None:

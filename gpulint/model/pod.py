@@ -8,6 +8,7 @@ from itertools import chain
 from gpulint.facts.workloads import adds_shm, adds_tolerations, queue_label, resources_from_elsewhere
 from gpulint.model.container import Label, Pod, PodClaim, Toleration
 from gpulint.model.manifest import flag, read, text, value, values
+from gpulint.model.pod_owner import read_job, read_rollout
 from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site
 from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Sequence
@@ -35,6 +36,8 @@ def read_pod(site: Site) -> Pod:
         claims=tuple(_claims(_nearest(site, "resourceClaims"))),
         owner_labels=tuple(chain.from_iterable(map(_labels, metadatas(site)))),
         tolerations_location=tolerations.location if isinstance(tolerations, Sequence) else None,
+        rollout=read_rollout(site),
+        job=read_job(site),
         open=frozenset(_open_aspects(site)),
     )
 
@@ -106,6 +109,10 @@ def _open_aspects(site: Site) -> Iterator[str]:
     if not site.listed or patched or adds_tolerations(site.kind):
         yield from ("toleration", "runtime-class")
     if any(queue_label(name) for metadata in metadatas(site) for name, _ in _labels(metadata)):
+        yield "toleration"
+    if site.holder.open:  # a part of a template that is not rendered may add any field
+        yield from ("toleration", "runtime-class")
+    if isinstance(_nearest(site, "tolerations").get("tolerations"), Unknown):
         yield "toleration"
     if isinstance(value(_nearest(site, "runtimeClassName"), "runtimeClassName"), Unknown):
         yield "gpu"

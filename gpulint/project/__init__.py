@@ -15,13 +15,14 @@ from gpulint.rule import Problem, Severity
 from gpulint.source import Location, Source, Unknown
 
 if TYPE_CHECKING:
+    from gpulint.model.autoscaler import Autoscaler
     from gpulint.model.command import CommandLine
     from gpulint.model.container import Container, Pod, Service
     from gpulint.model.device_claim import DeviceClaim
     from gpulint.model.engine_config import EngineConfig
     from gpulint.model.image import ImageRef
-    from gpulint.model.stage import Dockerfile, Stage
     from gpulint.model.module import Module
+    from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
     from gpulint.project.commands import Started
     from gpulint.project.contents import Contents
@@ -320,16 +321,17 @@ class Project:
             "CommandLine": "command_lines",
             "EngineConfig": "engine_configs",
             "DeviceClaim": "device_claims",
+            "Autoscaler": "autoscalers",
         }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
 
-    @property
-    def command_lines(self) -> tuple[CommandLine, ...]:
     def modules_for(self, rule: str) -> tuple[Module, ...]:
         """The Python files that a rule of modules may have something to say of."""
         return tuple(filter(None, map(self.tree.module, self.relevance.modules(rule))))
 
+    @property
+    def command_lines(self) -> tuple[CommandLine, ...]:
         """The commands of the scripts, Makefiles and CI files that matter."""
         return self.started.commands if self.relevance.scripts else ()
 
@@ -350,6 +352,15 @@ class Project:
 
         claims = map(read_device_claim, objects_of(self.tree, "ResourceClaim", "ResourceClaimTemplate"))
         return tuple(claim for claim in claims if claim is not None)
+
+    @cached_property
+    def autoscalers(self) -> tuple[Autoscaler, ...]:
+        """The autoscalers of the manifests."""
+        from gpulint.model.autoscaler import read_autoscaler
+        from gpulint.project.cluster_objects import objects_of
+
+        found = map(read_autoscaler, objects_of(self.tree, "HorizontalPodAutoscaler", "ScaledObject"))
+        return tuple(autoscaler for autoscaler in found if autoscaler is not None)
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:

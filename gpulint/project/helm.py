@@ -141,7 +141,10 @@ class _Values:
         requests = (*resources, *((by_class,) if by_class else ()), *variable_requests(env))
         place = image.location if image else requests[0].location
         name = key if key is not None else self._name
-        return replace(container, name=name, location=place, image=image, env=env, requests=requests, open=ASPECTS)
+        # What is not said here other values of the chart may say.
+        return replace(
+            container, name=name, location=place, image=image, env=env, requests=requests, compute=None, liveness=None, open=ASPECTS
+        )
 
 
 def _requests(node: Mapping) -> Iterator[GpuRequest]:

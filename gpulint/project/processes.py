@@ -133,6 +133,20 @@ def may_use_several(container: Container, project: Project) -> bool:
     return any(source is not None and word.encode() in source.data for source in sources for word in words("commands", "several_gpus"))
 
 
+def serves_model(container: Container, project: Project) -> bool:
+    """Whether the container runs a server of large models: by its command, or by its image, whose own entrypoint starts one."""
+    if any(map(model_server, words_of_commands(container, project))):
+        return True
+    facts = facts_of(container, project)
+    return facts is not None and facts.model_server and not container.entrypoint
+
+
+def most_loader_workers(container: Container, project: Project) -> Setting | None:
+    """The largest literal number of worker processes that load data in the container's commands."""
+    found = [_setting(loader_workers([as_written(word) for word in command]), command) for command in commands_of(container, project)]
+    return max(filter(None, found), key=lambda setting: setting.number, default=None)
+
+
 def _has_sharing_server(container: Container, project: Project) -> bool:
     image = base_of(container, project)
     return image is not None and any(is_sharing_server(name) for name, _ in brought_packages(image.repository, None))
