@@ -87,8 +87,14 @@ def read_container(service: RawService, env_files: tuple[EnvVar, ...] = ()) -> C
         user=service.value("user"),
         groups=service.values("group_add"),
         open=service.open | frozenset(_open_aspects(service, runtime, devices)),
-        service=Service(service.key, service.key.location, service.values("profiles")),
+        service=Service(service.key, service.key.location, service.values("profiles"), _replicas(service)),
     )
+
+
+def _replicas(service: RawService) -> Value | None:
+    """How many containers the service is started in, by the older key or the newer one."""
+    replicas = service.value("deploy", "replicas")
+    return service.value("scale") if replicas is None else replicas
 
 
 def _requests(service: RawService, runtime: Value | None, env: tuple[EnvVar, ...], devices: tuple[Mount, ...]) -> tuple[GpuRequest, ...]:
@@ -123,15 +129,20 @@ def _command(service: RawService, key: str) -> tuple[Value, ...] | None:
 
 
 def _environment(service: RawService, *path: str) -> tuple[EnvVar, ...]:
-    """The variables of each layer, those that others override first: `NAME=value` items, or a mapping."""
+    """The variables of each layer, those that others override first: `NAME=value` items, or a mapping.
+
+    `!reset` reaches a variable of a mapping alone, and what several layers say is a list by then.
+    """
     found: list[EnvVar] = []
-    for node in service.every(*path):
+    is_mapping = False
+    for index, node in enumerate(service.every(*path)):
         if isinstance(node, Mapping):
             dropped = {str(key) for key, value, _ in node if tag_of(value) == "!reset"}
-            found = [variable for variable in found if variable.name not in dropped]
-            found += (EnvVar(key, _scalar(service, value)) for key, value, _ in node if key not in dropped)
+            found = [variable for variable in found if not (is_mapping and variable.name in dropped)]
+            found += (_variable(service, key, _scalar(service, value)) for key, value, _ in node if key not in dropped)
         elif isinstance(node, Sequence):
             found += _assignments(service, node)
+        is_mapping = index == 0 and isinstance(node, Mapping)
     return tuple(found)
 
 
@@ -146,7 +157,13 @@ def _assignments(service: RawService, items: Sequence) -> Iterator[EnvVar]:
             end = assignment.text.find("=")
             name = assignment.cut(0, end if end >= 0 else len(assignment.text))
             if isinstance(name, Text):
-                yield EnvVar(name, assignment.cut(end + 1, len(assignment.text)) if end >= 0 else None)
+                yield _variable(service, name, assignment.cut(end + 1, len(assignment.text)) if end >= 0 else None)
+
+
+def _variable(service: RawService, name: Text, value: Value | None) -> EnvVar:
+    """A variable; a name alone is given the value that the project has for it, in its own place."""
+    known = service.variables.get(name) if value is None else None
+    return EnvVar(name, value if known is None else Text(known, name.location, ()))
 
 
 def _build(service: RawService) -> Build | None:

@@ -24,7 +24,9 @@ _NOT_A_STRING = re.compile(
 )
 """What a scalar without quotes is no string as, the way Compose's reader takes it."""
 
+_NO_COUNT = "is neither a whole number nor `all`"
 _MOST_DIGITS = 18
+_WHOLE_NUMBER = re.compile(rf"{_YAML_NUMBER}|[-+]?\d+(?:\.0*)?(?:[eE]\+?\d+)?")
 _YAML_COUNT = re.compile(rf"all|{_YAML_NUMBER}", re.IGNORECASE)
 _COUNT = re.compile(r"all|[-+]?\d+", re.IGNORECASE)
 _CDI_DEVICE = re.compile(r"[\w.-]+/[\w.-]+=\S+")
@@ -46,8 +48,9 @@ def loader_faults(item: Mapping, count: Value | None) -> Iterator[RequestFault]:
     entry = item.entry("count")
     if entry is None:
         return
-    if isinstance(count, Text) and isinstance(entry.value, Scalar) and not _is_count(entry.value, count):
-        yield _fault(f"`count: {count}` is neither a whole number nor `all`", entry.value)
+    written = entry.value
+    if isinstance(count, Text) and isinstance(written, Scalar) and _may_be_count(written) and not _is_count(written, count):
+        yield _fault(f"`count: {count}` {_NO_COUNT}", written)
     if "device_ids" in item:
         yield _fault("`count` and `device_ids` exclude each other", entry.key)
 
@@ -154,6 +157,13 @@ def _count_shape_faults(item: Mapping) -> Iterator[RequestFault]:
     count = item.get("count")
     if isinstance(count, (Mapping, Sequence)) or (isinstance(count, Scalar) and is_null(count)):
         yield _fault("`count` is no number", count)
+    elif isinstance(count, Scalar) and not _may_be_count(count):
+        yield _fault(f"`count: {count}` {_NO_COUNT}", count)
+
+
+def _may_be_count(written: Scalar) -> bool:
+    """Whether the schema takes a count: a string, or a number without a fraction, be it written with one of zeros."""
+    return is_string(written) or bool(_WHOLE_NUMBER.fullmatch(written))
 
 
 def _is_count(written: Scalar, value: Text) -> bool:

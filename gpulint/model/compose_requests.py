@@ -68,13 +68,13 @@ def _requests(service: RawService, whole: bool = True) -> Iterator[GpuRequest]:
 def _gpus(service: RawService, whole: bool) -> Iterator[GpuRequest]:
     """The requests of `gpus`. Lists are appended, and a word in an earlier file counts as a list by then; the word `all` can be put over
     no list, and within one file it gives way to what is put over it."""
-    found: list[GpuRequest] = []
-    before: Node | None = None
-    for node in service.every("gpus"):
-        requests = tuple(_gpus_of(service, node, whole))
-        if before is not None and not (isinstance(before, Scalar) and before.location.path == node.location.path):
-            requests = (*found, *requests) if isinstance(node, Sequence) else (*found, *map(_refused_over_list, requests))
-        found, before = list(requests), node
+    found: tuple[GpuRequest, ...] = ()
+    word_in: tuple[str, int] | None = None
+    for index, (node, step) in enumerate(service.every_by_step("gpus")):
+        requests, place = tuple(_gpus_of(service, node, whole)), (node.location.path, step)
+        if index and place != word_in:
+            requests = (*found, *(requests if isinstance(node, Sequence) else map(_refused_over_list, requests)))
+        found, word_in = requests, None if isinstance(node, Sequence) else place
     yield from found
 
 
@@ -109,7 +109,10 @@ def _reservation(service: RawService, node: Node, whole: bool) -> Iterator[GpuRe
 
 
 def _without_value(service: RawService) -> Iterator[GpuRequest]:
-    """Keys without a value, as a list of which every item is commented out: Compose passes one over only where it stands over another."""
+    """Keys without a value, as a list of which every item is commented out: Compose passes one over only where it stands over another,
+    as that of a fragment may."""
+    if not service.has_image:
+        return
     for kind, path in ((RequestKind.GPUS, ("gpus",)), (RequestKind.RESERVATION, _DEVICES), (RequestKind.RUNTIME, ("runtime",))):
         if service.node(*path) is None:
             entries = (layer.mapping(*path[:-1]).entry(path[-1]) for layer in service.layers)

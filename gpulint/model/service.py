@@ -6,6 +6,7 @@ and Compose's tags `!reset` and `!override` hide what lies below them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import field, replace
 
@@ -31,7 +32,9 @@ class RawService:
 
     def extending(self, base: RawService) -> RawService:
         """This service on top of the one that its `extends` names."""
-        return replace(self, layers=base.layers + self.layers, open=self.open | base.open, stray=base.stray + self.stray)
+        variables = self.variables if self.variables is base.variables else {**base.variables, **self.variables}
+        layers, stray = base.layers + self.layers, base.stray + self.stray
+        return replace(self, layers=layers, variables=variables, open=self.open | base.open, stray=stray)
 
     def overriding(self, base: RawService) -> RawService:
         """This service on top of the one of the same name in a file before it."""
@@ -49,19 +52,23 @@ class RawService:
 
     def every(self, *path: str) -> Iterator[Node]:
         """What each layer has at a path, the overridden first; nulls are as absent, as Compose takes them."""
-        for layer in self._visible(path):
-            node = layer.get(*path)
-            if node is not None and not is_null(node):
-                yield node
+        return (node for node, _ in self.every_by_step(*path))
 
-    def _visible(self, path: tuple[str, ...]) -> tuple[Mapping, ...]:
-        """The layers that have a say at a path: those above the last `!reset` on the way there, or from the last `!override` on."""
+    def every_by_step(self, *path: str) -> Iterator[tuple[Node, int]]:
+        """What each layer has at a path, each with the number of files before its own."""
+        for index in range(self._first_visible(path), len(self.layers)):
+            node = self.layers[index].get(*path)
+            if node is not None and not is_null(node):
+                yield node, bisect_right(self.steps, index)
+
+    def _first_visible(self, path: tuple[str, ...]) -> int:
+        """The first layer that has a say at a path: the one above the last `!reset` on the way there, or the last `!override`."""
         for index in range(len(self.layers) - 1, -1, -1):
             nodes = (self.layers[index].get(*path[:depth]) for depth in range(1, len(path) + 1))
             tag = next((tag for tag in map(tag_of, nodes) if tag in ("!reset", "!override")), None)
             if tag:
-                return self.layers[index + (tag == "!reset") :]
-        return self.layers
+                return index + (tag == "!reset")
+        return 0
 
     def node(self, *path: str) -> Node | None:
         """What the last layer that has the path says."""

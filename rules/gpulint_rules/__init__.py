@@ -105,5 +105,4 @@ CATALOGUE = (
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU602", "late-visible-devices", "python", "Module", Impact.WRONG_GPU, (ERROR, WARNING, NOTE)),
     _entry("GPU604", "unchecked-onnxruntime-providers", "python", "Module", Impact.CPU_FALLBACK, (ERROR, WARNING)),
-    _entry("GPU605", "cuda-before-fork", "python", "Module | EntryPoint", Impact.FAILS_TO_START, (ERROR, WARNING)),
 )

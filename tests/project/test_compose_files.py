@@ -152,6 +152,82 @@ def test_an_include_merges_its_list_of_files() -> None:
     assert ["gpu.compose.yaml:3:11"] in [places(each) for each in containers(files) if str(each.location) == "lib/compose.yaml:2:3"]
 
 
+def test_what_is_included_is_a_part_of_the_project() -> None:
+    """The way to change what is included is an override file, which is put over it with the rest."""
+    files = {
+        "compose.yaml": "include: [lib/compose.yaml]\nservices: {main: {image: a}}\n",
+        "compose.override.yaml": "services: {app: {gpus: [{count: '${N}', device_ids: ['${M}']}]}}",
+        "lib/compose.yaml": f"{APP}    environment: ['N=${{N}}', 'M=${{M}}']\n",
+        ".env": "N=1\n",
+        "lib/.env": "N=2\nM=2\n",
+    }
+    app, main, alone = containers(files)
+    assert [(str(each.name), places(each)) for each in (app, main)] == [("app", ["compose.override.yaml:1:25"]), ("main", [])]
+    assert "gpu" in alone.open
+    assert app.service and app.service.run == ("compose.yaml", "compose.override.yaml", "lib/compose.yaml")
+    assert [shown(app.variable(name).value) for name in "NM"] == ["1", "2"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("item", "value"),
+    [
+        ("lib/compose.yaml", "lib"),
+        ("{path: lib/compose.yaml, project_directory: other}", "other"),
+        ("{path: lib/compose.yaml, env_file: [first.env, last.env]}", "last"),
+        ("{path: lib/compose.yaml, env_file: missing.env}", "?${N}"),
+    ],
+)
+def test_variables_of_what_is_included(item: str, value: str) -> None:
+    files = {
+        "compose.yaml": f"include: [{item}]\nservices: {{main: {{image: a}}}}\n",
+        "lib/compose.yaml": f"{APP}    environment: ['N=${{N}}']\n",
+    }
+    env = {"lib/.env": "N=lib\n", "other/.env": "N=other\n", "first.env": "N=first\n", "last.env": "N=last\n"}
+    app, _ = containers({**files, **env})
+    assert shown(app.variable("N").value) == value  # type: ignore[union-attr]
+
+
+def test_files_that_include_one_another_end() -> None:
+    both = {"a/compose.yaml": f"include: [../b/compose.yaml]\n{APP}", "b/compose.yaml": f"include: [../a/compose.yaml]\n{APP}    {GPU}\n"}
+    assert containers(both)
+    many = {f"{n}/compose.yaml": f"include: [../{n + 1}/compose.yaml, ../{n + 1}/../{n + 1}/compose.yaml]\n{APP}" for n in range(40)}
+    assert len(containers({**many, "40/compose.yaml": APP})) < 200
+
+
+def test_the_files_that_the_env_file_names_are_those_by_default() -> None:
+    files = {
+        "compose.yaml": APP,
+        "gpu/more.compose.yaml": f"services:\n  app:\n    {GPU}\n",
+        ".env": "COMPOSE_FILE=compose.yaml:gpu/more.compose.yaml\n",
+    }
+    assert ["gpu/more.compose.yaml:3:11"] in [places(each) for each in containers(files) if str(each.location) == "compose.yaml:2:3"]
+    assert containers({**files, ".env": "COMPOSE_FILE=compose.yaml:missing.yaml\n"})[0].requests == ()
+
+
+def test_documents_of_one_file_are_put_over_one_another() -> None:
+    assert places(only({"compose.yaml": f"{APP}---\nservices:\n  app:\n    {GPU}\n"})) == ["compose.yaml:7:11"]
+
+
+def test_a_variable_without_a_value_is_given_the_one_of_the_project() -> None:
+    text = "services: {app: {image: a, environment: [N, M], build: {args: {N: }}}}"
+    app = only({"compose.yaml": text, ".env": "N=1\n"})
+    assert app.build and shown(app.build.arguments[0].value) == "1"
+    assert [(str(each.name), shown(each.value)) for each in app.env] == [("N", "1"), ("M", None)]
+    assert str(app.env[0].value.location) == "compose.yaml:1:42"  # type: ignore[union-attr]
+
+
+def test_a_reset_reaches_no_variable_of_a_list() -> None:
+    base = f"{APP}    environment: [NVIDIA_VISIBLE_DEVICES=all]\n"
+    override = "services:\n  app:\n    environment: {NVIDIA_VISIBLE_DEVICES: !reset null}\n"
+    assert places(only({"compose.yaml": base, "compose.override.yaml": override})) == ["compose.yaml:4:42"]
+
+
+@pytest.mark.parametrize(("body", "replicas"), [("deploy: {replicas: 2}", "2"), ("scale: 3", "3"), ("deploy: {replicas: '${N}'}", "?${N}")])
+def test_replicas(body: str, replicas: str) -> None:
+    app = only({"compose.yaml": f"{APP}    {body}\n"})
+    assert app.service and shown(app.service.replicas) == replicas
+
+
 @pytest.mark.parametrize("include", ["missing.yaml", "../outside.yaml", "oci://example.com/x", "{path: [lib.yaml, missing.yaml]}", "[]"])
 def test_an_include_that_cannot_be_read_leaves_everything_open(include: str) -> None:
     (app,) = containers({"compose.yaml": f"include: [{include}]\n{APP}", "lib.yaml": "services: {}\n"})
