@@ -12,7 +12,7 @@ def main() -> None:
     anything else is imported. Modules that Python itself has loaded by then, as `os`, are no danger; all others are.
     """
     try:
-        here = os.getcwd()  # noqa: PTH109  a pathlib.py must not run either
+        here = os.getcwd()
     except FileNotFoundError:
         sys.stderr.write("gpulint: the current folder is not there any more\n")
         sys.exit(2)

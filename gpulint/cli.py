@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -27,7 +26,7 @@ class VerbOrPaths(click.Group):
         own_options = {"--help", "-h", "--version"}
         if not args or (args[0] not in self.commands and args[0] not in own_options):
             args = ["check", *args]
-        elif args[0] in self.commands and args[0] != "check" and Path(args[0]).exists():
+        elif args[0] in self.commands and args[0] != "check" and os.path.exists(args[0]):
             click.echo(f"gpulint: running the verb {args[0]}; to check what lies there, write gpulint ./{args[0]}", err=True)
         return super().parse_args(ctx, args)
 
@@ -81,7 +80,7 @@ def _options(*options: Callable[[Function], Function]) -> Callable[[Function], F
 
 
 common = _options(
-    click.option("--config", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Use this configuration file."),
+    click.option("--config", type=click.Path(exists=True, dir_okay=False), help="Use this configuration file."),
     click.option("--isolated", is_flag=True, help="Use no configuration file."),
     click.option(
         "--machine", "machine", multiple=True, metavar="KEY=VALUE", help="A fact of the machines, such as default_runtime=nvidia."
@@ -194,7 +193,8 @@ def _write(report: str, path: str | None) -> None:
         if path is None:
             click.echo(report, nl=False, color=True)
         else:
-            Path(path).write_text(report, encoding="utf-8")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(report)
     except BrokenPipeError:  # whoever reads has read enough, which click takes care of
         raise
     except OSError as error:

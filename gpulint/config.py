@@ -6,14 +6,15 @@ Every key, value and rule is checked, and an unknown one is an error that names 
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gpulint.deferred import dataclass
+from gpulint.discover import is_below, upward
 from gpulint.errors import GpulintError
 from gpulint.model.machines import Machines, Pool
 from gpulint.rule import Severity
@@ -26,7 +27,7 @@ NEVER = "never"
 class Config:
     """The settings of a run. Rules are named by id, name, prefix such as GPU2, or ALL; paths by glob from the root."""
 
-    path: Path | None = None
+    path: str | None = None
     select: tuple[str, ...] = ("ALL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -65,12 +66,12 @@ MOST_WILDCARDS = 3
 """How many `**` a glob may have: each multiplies the time that a match may take."""
 
 
-def find_config(start: Path, stop: Path | None) -> tuple[Path | None, str]:
+def find_config(start: str, stop: str | None) -> tuple[str | None, str]:
     """The configuration that holds for a folder: the nearest one upward, not beyond `stop`; and a notice where two lie side by side."""
-    for folder in (start, *start.parents):
-        own, shared = folder / "gpulint.toml", folder / "pyproject.toml"
-        has_table = is_file(shared) and _has_table(shared)
-        if is_file(own):
+    for folder in upward(start):
+        own, shared = os.path.join(folder, "gpulint.toml"), os.path.join(folder, "pyproject.toml")
+        has_table = os.path.isfile(shared) and _has_table(shared)
+        if os.path.isfile(own):
             return own, f"{own} is used; [tool.gpulint] of {shared} beside it is not" if has_table else ""
         if has_table:
             return shared, ""
@@ -79,34 +80,34 @@ def find_config(start: Path, stop: Path | None) -> tuple[Path | None, str]:
     return None, ""
 
 
-def _has_table(path: Path) -> bool:
+def _has_table(path: str) -> bool:
     try:
         return b"[tool.gpulint" in _first_bytes(path)
     except OSError:
         return False
 
 
-def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _first_bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
         return file.read(LARGEST_FILE + 1)
 
 
-def load_config(path: Path, within: Path | None = None) -> Config:
+def load_config(path: str, within: str | None = None) -> Config:
     """Read a configuration file, and those that its `extend` names before it. Raises GpulintError with file and key.
 
     `within` is the folder that what it extends must lie in; the file's own where it is None.
     """
-    return dataclasses.replace(_merge(_chain(path, (within or path.parent).resolve())), path=path)
+    return dataclasses.replace(_merge(_chain(path, os.path.realpath(within or os.path.dirname(path)))), path=path)
 
 
-def _chain(path: Path, within: Path) -> list[tuple[Path, dict[str, Any]]]:
+def _chain(path: str, within: str) -> list[tuple[str, dict[str, Any]]]:
     """The tables of a file and those it extends, the farthest first."""
-    chain: list[tuple[Path, dict[str, Any]]] = []
-    seen: set[Path] = set()
-    following: Path | None = path
+    chain: list[tuple[str, dict[str, Any]]] = []
+    seen: set[str] = set()
+    following: str | None = path
     while following:
         table = _read_table(following)
-        resolved = following.resolve()
+        resolved = os.path.realpath(following)
         if resolved in seen:
             raise GpulintError(f"{path}: extend leads back to {following}")
         seen.add(resolved)
@@ -116,32 +117,24 @@ def _chain(path: Path, within: Path) -> list[tuple[Path, dict[str, Any]]]:
     return chain
 
 
-def _extended(path: Path, parent: Any, within: Path) -> Path:
+def _extended(path: str, parent: Any, within: str) -> str:
     """The file that `extend` names. Raises GpulintError for one that lies elsewhere than in the repository."""
     if not isinstance(parent, str) or not parent or "\0" in parent:
         raise GpulintError(f"{path}: extend must be the path of one file, not {_shown(parent)}")
-    extended = path.parent / parent
-    if not is_file(extended):
+    extended = os.path.join(os.path.dirname(path), parent)
+    if not os.path.isfile(extended):
         raise GpulintError(f"{extended}: no such file")
-    if not extended.resolve().is_relative_to(within):
+    if not is_below(os.path.realpath(extended), within):
         raise GpulintError(f"{path}: extend = {_shown(parent)} leads out of {within}")
     return extended
 
 
-def is_file(path: Path) -> bool:
-    """Whether a regular file can be found at a path."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def _read_table(path: Path) -> dict[str, Any]:
+def _read_table(path: str) -> dict[str, Any]:
     try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef,import-not-found]
-    if not is_file(path):
+    if not os.path.isfile(path):
         raise GpulintError(f"{path}: no such file")
     try:
         data = _first_bytes(path)
@@ -152,14 +145,14 @@ def _read_table(path: Path) -> dict[str, Any]:
         raise GpulintError(f"{path}: cannot be read: {error}") from None
     except (ValueError, RecursionError) as error:
         raise GpulintError(f"{path}: no valid TOML: {error}") from None
-    for name in ("tool", "gpulint") if path.name == "pyproject.toml" else ():
+    for name in ("tool", "gpulint") if os.path.basename(path) == "pyproject.toml" else ():
         table = table.get(name, {})
         if not isinstance(table, dict):
             raise GpulintError(f"{path}: {name} must be a table")
     return dict(table)
 
 
-def _merge(chain: list[tuple[Path, dict[str, Any]]]) -> Config:
+def _merge(chain: list[tuple[str, dict[str, Any]]]) -> Config:
     values: dict[str, Any] = {}
     machines: dict[str, Any] = {}
     for path, table in chain:

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from typing import Union
 
 SIZE_LIMIT = 5 * 1024 * 1024
 """A larger file is not read: nobody writes one by hand, and a reader's time grows with it."""
@@ -24,6 +24,10 @@ GIT_TIMEOUT = 10
 
 IGNORE_LINES, IGNORE_STARS = 1000, 4
 """How many lines of a .gitignore are read, and how many `*` one may have: each multiplies the time that a match may take."""
+
+
+StrPath = Union[str, "os.PathLike[str]"]
+"""A path of the machine. A run has them as strings: the import of pathlib takes as long as to read some hundred files."""
 
 
 class Kind(enum.Enum):
@@ -185,7 +189,7 @@ def _kind_in_chart(path: str, charts: tuple[str, ...]) -> Kind | None:
     return None
 
 
-def list_files(root: Path, excluded: re.Pattern[str] | None) -> list[str]:
+def list_files(root: StrPath, excluded: re.Pattern[str] | None) -> list[str]:
     """The paths of the files below the root, relative to it with `/`, sorted, without those that `excluded` matches."""
     listed = _listed_by_git(root) if _is_in_work_tree(root) else None
     paths = list(_walked(root, excluded)) if listed is None else _inside(root, listed)
@@ -197,16 +201,29 @@ _GIT_ENVIRONMENT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPT
 """What keeps a repository from having git run a program of its own: as a monitor, or to fetch an object that is missing."""
 
 
-def _is_in_work_tree(root: Path) -> bool:
+def _is_in_work_tree(root: StrPath) -> bool:
     """Whether git may know the root: asking it costs a process."""
-    return "GIT_DIR" in os.environ or any(os.path.lexists(folder / ".git") for folder in (root, *root.resolve().parents))
+    return "GIT_DIR" in os.environ or any(os.path.lexists(os.path.join(folder, ".git")) for folder in upward(os.path.realpath(root)))
 
 
-def _listed_by_git(root: Path) -> set[str] | None:
+def upward(folder: str) -> Iterator[str]:
+    """A folder and those that it lies in, to the root of the file system."""
+    yield folder
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        yield folder
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether an absolute path is a folder's own, or of what lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _listed_by_git(root: StrPath) -> set[str] | None:
     import subprocess
 
     settings = (word for setting in _GIT_SETTINGS for word in ("-c", setting))
-    command = ["git", *settings, "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    command = ["git", *settings, "-C", os.fspath(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     environment = {**os.environ, **_GIT_ENVIRONMENT}
     try:
         listing = subprocess.run(
@@ -217,13 +234,13 @@ def _listed_by_git(root: Path) -> set[str] | None:
     return {os.fsdecode(name) for name in listing.split(b"\0") if name}
 
 
-def _inside(root: Path, paths: Iterable[str]) -> Iterator[str]:
+def _inside(root: StrPath, paths: Iterable[str]) -> Iterator[str]:
     """The paths that lie below the root in folders of its own: git lists also what was tracked where a link stands by now."""
     own: dict[str, bool] = {"": True}
     for path in paths:
         folder = path.rpartition("/")[0]
         if folder not in own:
-            own[folder] = not any(_is_link(root / part) for part in _leading_to(folder))
+            own[folder] = not any(os.path.islink(os.path.join(root, part)) for part in _leading_to(folder))
         if own[folder] and not path.startswith("/") and ".." not in path.split("/"):
             yield path
 
@@ -234,13 +251,13 @@ def _leading_to(folder: str) -> Iterator[str]:
     yield folder
 
 
-def _walked(root: Path, excluded: re.Pattern[str] | None) -> Iterator[str]:
+def _walked(root: StrPath, excluded: re.Pattern[str] | None) -> Iterator[str]:
     ignored: list[tuple[str, Callable[[str], bool]]] = []
     folders = [""]
     while folders:
         folder = folders.pop()
         ignored += _gitignore(root, folder)
-        for name, is_folder in _entries(root / folder):
+        for name, is_folder in _entries(os.path.join(root, folder)):
             path = folder + name + "/" * is_folder
             if any(path.startswith(prefix) and matches(path[len(prefix) :]) for prefix, matches in ignored):
                 continue
@@ -250,7 +267,7 @@ def _walked(root: Path, excluded: re.Pattern[str] | None) -> Iterator[str]:
                 folders.append(path)
 
 
-def _entries(folder: Path) -> list[tuple[str, bool]]:
+def _entries(folder: str) -> list[tuple[str, bool]]:
     """The names in a folder, each with whether it is a folder itself."""
     try:
         with os.scandir(folder) as entries:
@@ -259,7 +276,7 @@ def _entries(folder: Path) -> list[tuple[str, bool]]:
         return []
 
 
-def _gitignore(root: Path, folder: str) -> list[tuple[str, Callable[[str], bool]]]:
+def _gitignore(root: StrPath, folder: str) -> list[tuple[str, Callable[[str], bool]]]:
     """The folder's .gitignore as a prefix and a test of the rest of a path; nothing where there is none."""
     try:
         data = read_file(root, f"{folder}.gitignore")
@@ -273,17 +290,17 @@ def _gitignore(root: Path, folder: str) -> list[tuple[str, Callable[[str], bool]
     return [(folder, pathspec.GitIgnoreSpec.from_lines(line for line in lines if line.count("*") <= IGNORE_STARS).match_file)]
 
 
-def read_file(root: Path, path: str) -> bytes | None:
+def read_file(root: StrPath, path: str) -> bytes | None:
     """The bytes of a regular file below the root; None where there is none any more, or a link, folder, pipe, socket or device is there.
 
     Raises Unreadable where the file is there and cannot be read, is over the size limit, or is no text.
     """
     try:
-        data = _read_regular(root / path)
+        data = _read_regular(os.path.join(root, path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        mode = _mode(root / path)
+        mode = _mode(os.path.join(root, path))
         if mode and not stat.S_ISREG(mode):
             return None
         raise Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}") from None
@@ -297,7 +314,7 @@ def text_of(data: bytes) -> bytes:
     return data
 
 
-def _read_regular(path: Path) -> bytes | None:
+def _read_regular(path: str) -> bytes | None:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
@@ -319,13 +336,9 @@ def _read_up_to(descriptor: int, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def _is_link(path: Path) -> bool:
-    return stat.S_ISLNK(_mode(path))
-
-
-def _mode(path: Path) -> int:
+def _mode(path: str) -> int:
     """What kind of file stands at a path, without following a link; 0 where that cannot be told."""
     try:
-        return path.lstat().st_mode
+        return os.lstat(path).st_mode
     except OSError:
         return 0

@@ -42,7 +42,7 @@ def _names_group(folder: str) -> bool:
 
 def _entry_points(distribution: str) -> bytes:
     try:
-        with open(f"{distribution}/entry_points.txt", "rb", buffering=0) as file:  # noqa: PTH123  a Path for each costs more than the file
+        with open(f"{distribution}/entry_points.txt", "rb", buffering=0) as file:
             return file.read()
     except OSError:
         return b""

@@ -6,12 +6,11 @@ import os
 import sys
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from gpulint import __version__, engine, registry, report
-from gpulint.config import Config, find_config, glob_pattern, is_file, load_config, nearest
+from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
 from gpulint.deferred import NamedTuple
-from gpulint.discover import Kind, list_files
+from gpulint.discover import Kind, is_below, list_files, upward
 from gpulint.engine import Outcome, Selection
 from gpulint.errors import GpulintError
 from gpulint.project import Project
@@ -32,7 +31,7 @@ class Run(NamedTuple):
     project: Project
     config: Config
     selection: Selection
-    root: Path
+    root: str
 
     def check(self, use_ignores: bool = True) -> Outcome:
         return engine.check(self.project, self.config, self.selection, use_ignores)
@@ -74,7 +73,7 @@ class Run(NamedTuple):
 
         text = step_summary(replace(self._report(outcome), summary=self.summary(outcome)))
         try:
-            with Path(path).open("a", encoding="utf-8") as file:
+            with open(path, "a", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
             return f"the step summary {path} cannot be written: {error.strerror}"
@@ -138,7 +137,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def find_configuration(paths: tuple[str, ...], given: Path | None, isolated: bool) -> tuple[Config, str]:
+def find_configuration(paths: tuple[str, ...], given: str | None, isolated: bool) -> tuple[Config, str]:
     """The configuration that holds for these paths, and a notice where two files compete. Raises GpulintError."""
     if isolated:
         return Config(), ""
@@ -146,7 +145,7 @@ def find_configuration(paths: tuple[str, ...], given: Path | None, isolated: boo
     path, notice = (given, "") if given else find_config(folder, work_tree(folder))
     if path is None:
         return Config(), ""
-    config = load_config(path, work_tree(path.absolute().parent))
+    config = load_config(path, work_tree(os.path.dirname(os.path.abspath(path))))
     _check_rules(config)
     return config, notice
 
@@ -165,42 +164,27 @@ def _check_rules(config: Config) -> None:
         registry.check_selectors(selectors, f"{config.path}: {key}")
 
 
-def _folder(paths: tuple[str, ...]) -> Path:
+def _folder(paths: tuple[str, ...]) -> str:
     """The folder that the paths share, absolute."""
-    named = [Path(os.path.normpath(Path(path).absolute())) for path in paths if path != STANDARD_INPUT] or [Path.cwd()]
-    folders = [path if _is_folder(path) else path.parent for path in named]
-    return Path(os.path.commonpath(folders))
+    named = [os.path.abspath(path) for path in paths if path != STANDARD_INPUT] or [os.getcwd()]
+    return os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named])
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # a name that is too long
-        return False
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return False
-
-
-def work_tree(folder: Path) -> Path | None:
+def work_tree(folder: str) -> str | None:
     """The top of the git work tree around a folder."""
-    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+    return next((each for each in upward(folder) if os.path.exists(os.path.join(each, ".git"))), None)
 
 
 def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) -> Run:
     """Read what the paths name and all that their links may need. Raises GpulintError for a path that is not there."""
     paths = paths or (".",)
     for path in paths:
-        if path != STANDARD_INPUT and not _exists(Path(path)):
+        if path != STANDARD_INPUT and not os.path.exists(path):
             raise GpulintError(f"{path}: no such file or folder")
     if stdin_filename and STANDARD_INPUT not in paths:
         raise GpulintError(f"--stdin-filename {stdin_filename}: standard input is not read; add {STANDARD_INPUT} to the paths")
     root = _root(_folder(paths), config.path)
-    if root == root.parent and not any(Path(path).absolute() == root for path in paths):
+    if root == os.path.dirname(root) and not any(os.path.abspath(path) == root for path in paths):
         raise GpulintError(
             f"{root} is the only folder that holds these paths, and all of it would be read: give it itself if that is meant"
         )
@@ -216,27 +200,27 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     return Run(project, config, selection, root)
 
 
-def _root(folder: Path, config: Path | None) -> Path:
+def _root(folder: str, config: str | None) -> str:
     """The folder of the configuration file, else the top of the work tree: the first of them around that folder; else the folder itself."""
-    configured = Path(os.path.normpath(config.absolute())).parent if config else None
-    around = (each for each in (configured, work_tree(folder)) if each and folder.is_relative_to(each))
+    configured = os.path.dirname(os.path.abspath(config)) if config else None
+    around = (each for each in (configured, work_tree(folder)) if each and is_below(folder, each))
     return next(around, folder)
 
 
-def _files(root: Path, config: Config, selection: Selection) -> list[str]:
+def _files(root: str, config: Config, selection: Selection) -> list[str]:
     """The files below the root without the excluded ones; what the command line names is never excluded."""
     excluded = glob_pattern((*config.exclude, *config.extend_exclude))
     files = set(list_files(root, excluded))
     if excluded:
         named = (folder for folder in selection.folders if folder and excluded.search(folder + "/"))
-        files.update(f"{folder}/{path}" for folder in named for path in list_files(root / folder, None))
-        files.update(path for path in selection.files if is_file(root / path))
+        files.update(f"{folder}/{path}" for folder in named for path in list_files(os.path.join(root, folder), None))
+        files.update(path for path in selection.files if os.path.isfile(os.path.join(root, path)))
     return sorted(files)
 
 
-def _standard_input(root: Path, name: str | None) -> dict[str, bytes]:
-    path = Path(os.path.normpath(Path(name).absolute())) if name else root / "stdin.yaml"
-    inside = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+def _standard_input(root: str, name: str | None) -> dict[str, bytes]:
+    path = os.path.abspath(name) if name else os.path.join(root, "stdin.yaml")
+    inside = os.path.relpath(path, root) if is_below(path, root) else os.path.basename(path)
     if sys.stdin is None:
         raise GpulintError("standard input is closed")
     data = sys.stdin.buffer.read(INPUT_LIMIT + 1)
@@ -255,14 +239,14 @@ def _require_known_input(path: str, data: bytes, tree: Tree) -> None:
         )
 
 
-def _selection(root: Path, paths: tuple[str, ...], given: frozenset[str]) -> Selection:
+def _selection(root: str, paths: tuple[str, ...], given: frozenset[str]) -> Selection:
     folders, files = [], set(given)
     for path in paths:
         if path == STANDARD_INPUT:
             continue
-        absolute = Path(os.path.normpath(Path(path).absolute()))
-        inside = absolute.relative_to(root).as_posix()
-        if _is_folder(absolute):
+        absolute = os.path.abspath(path)
+        inside = os.path.relpath(absolute, root)
+        if os.path.isdir(absolute):
             folders.append("" if inside == "." else inside)
         else:
             files.add(inside)

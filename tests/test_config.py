@@ -16,7 +16,7 @@ from gpulint.rule import Severity
 def _load(folder: Path, text: str, name: str = "gpulint.toml") -> Config:
     path = folder / name
     path.write_text(text)
-    return load_config(path)
+    return load_config(str(path))
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
@@ -136,17 +136,17 @@ def test_extend_in_a_circle_is_an_error(tmp_path: Path) -> None:
 def test_gpulint_toml_wins_over_pyproject_with_a_notice(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.gpulint]\nstrict = true\n")
     (tmp_path / "sub").mkdir()
-    assert find_config(tmp_path / "sub", None)[0] == tmp_path / "pyproject.toml"
+    assert find_config(str(tmp_path / "sub"), None)[0] == str(tmp_path / "pyproject.toml")
     (tmp_path / "gpulint.toml").write_text("")
-    path, notice = find_config(tmp_path / "sub", None)
-    assert path == tmp_path / "gpulint.toml"
+    path, notice = find_config(str(tmp_path / "sub"), None)
+    assert path == str(tmp_path / "gpulint.toml")
     assert "is not" in notice
 
 
 def test_the_search_ends_at_the_work_tree(tmp_path: Path) -> None:
     (tmp_path / "gpulint.toml").write_text("")
     (tmp_path / "repo").mkdir()
-    assert find_config(tmp_path / "repo", tmp_path / "repo") == (None, "")
+    assert find_config(str(tmp_path / "repo"), str(tmp_path / "repo")) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -228,4 +228,4 @@ def test_extend_may_name_a_file_elsewhere_in_the_repository(tmp_path: Path) -> N
     (tmp_path / "base.toml").write_text("strict = true\n")
     path = tmp_path / "sub" / "gpulint.toml"
     path.write_text('extend = "../base.toml"\n')
-    assert load_config(path, within=tmp_path).strict
+    assert load_config(str(path), within=str(tmp_path)).strict

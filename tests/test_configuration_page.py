@@ -45,7 +45,7 @@ def test_examples_are_taken(text: str, tmp_path: Path) -> None:
     write(tmp_path, {"platform/gpulint.toml": ""})
     name = "pyproject.toml" if "[tool." in text else "gpulint.toml"
     write(tmp_path, {f"here/{name}": text})
-    load_config(tmp_path / "here" / name, within=tmp_path)
+    load_config(str(tmp_path / "here" / name), within=str(tmp_path))
 
 
 def test_links_within_the_page_lead_to_a_heading() -> None:

@@ -8,9 +8,9 @@ names and tags stand in the data alone.
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gpulint.deferred import regex
@@ -20,15 +20,20 @@ Row = dict[str, Any]
 LONGEST_WORD = 1000
 """A longer word is none that the tables tell of: the time that a pattern may take grows faster than the word it is tried on."""
 
-_FOLDER = Path(__file__).parent
-_COLLECTED = regex(r'"collected": "([\d-]+)"')  # a table need not be parsed to tell its day
+_FOLDER = os.path.dirname(__file__)
+_COLLECTED = regex(rb'"collected": "([\d-]+)"')  # a table need not be parsed to tell its day
 
 
 @cache
 def table(name: str) -> dict[str, Any]:
     """The tables of `<name>.json`: its lists of rows by name, beside `sources` and `collected`. Read once."""
-    loaded: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_bytes())
+    loaded: dict[str, Any] = json.loads(_read(f"{name}.json"))
     return loaded
+
+
+def _read(name: str) -> bytes:
+    with open(os.path.join(_FOLDER, name), "rb") as file:
+        return file.read()
 
 
 @cache
@@ -50,8 +55,9 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
 
 def facts_date() -> str:
     """The day, as YYYY-MM-DD, on which the newest of the tables was last collected."""
-    days: list[str] = [day for path in _FOLDER.glob("*.json") for day in _COLLECTED.findall(path.read_text(encoding="utf-8"))]
-    return max(days)
+    names = (name for name in os.listdir(_FOLDER) if name.endswith(".json"))
+    days: list[bytes] = [day for name in names for day in _COLLECTED.findall(_read(name))]
+    return max(days).decode()
 
 
 def version_key(version: str) -> tuple[int, ...]:

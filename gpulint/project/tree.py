@@ -6,11 +6,10 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gpulint.deferred import regex
-from gpulint.discover import Kind, Unreadable, classify, kind_by_content, read_file, text_of
+from gpulint.discover import Kind, StrPath, Unreadable, classify, kind_by_content, read_file, text_of
 from gpulint.facts.workloads import says_nothing_of_workloads
 from gpulint.source import Location, Source
 
@@ -28,7 +27,7 @@ class Tree:
     `unreadable` says of each file that was asked for and could not be read why.
     """
 
-    def __init__(self, root: Path, paths: Iterable[str], given: dict[str, bytes] | None = None) -> None:
+    def __init__(self, root: StrPath, paths: Iterable[str], given: dict[str, bytes] | None = None) -> None:
         """`given` holds files whose bytes do not come from the disk, such as standard input."""
         self.root = root
         self.unreadable: dict[str, str] = {}

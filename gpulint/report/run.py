@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 
 from gpulint.deferred import dataclass
+from gpulint.discover import StrPath, is_below
 from gpulint.rule import Entry, Finding
 from gpulint.source import Source
 
@@ -26,22 +26,20 @@ class Run:
     suppressed: tuple[Finding, ...]
     rules: Mapping[str, Entry]
     source: Callable[[str], Source | None]
-    root: Path
+    root: StrPath
     version: str
     summary: str = ""
     notices: tuple[str, ...] = ()
     color: bool = False
 
     @cached_property
-    def checkout(self) -> Path:
+    def checkout(self) -> str:
         """The folder that GitHub counts paths from: in a workflow the checkout that the root lies in, else the root itself."""
-        root, workspace = self.root.resolve(), os.environ.get("GITHUB_WORKSPACE")
-        if workspace and root.is_relative_to(Path(workspace).resolve()):
-            return Path(workspace).resolve()
-        return root
+        root, workspace = os.path.realpath(self.root), os.environ.get("GITHUB_WORKSPACE")
+        return os.path.realpath(workspace) if workspace and is_below(root, os.path.realpath(workspace)) else root
 
     @cached_property
     def folder(self) -> str:
         """The root below the checkout, with a `/` behind it; "" where they are one."""
-        inner = self.root.resolve().relative_to(self.checkout).as_posix()
+        inner = os.path.relpath(os.path.realpath(self.root), self.checkout)
         return "" if inner == "." else f"{inner}/"

@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
 
@@ -58,7 +59,7 @@ def _run(run: Run) -> sarif_om.Run:
         tool=sarif_om.Tool(driver=_driver(run, rules)),
         automation_details=sarif_om.RunAutomationDetails(id="gpulint/"),
         column_kind="utf16CodeUnits",
-        original_uri_base_ids={BASE: sarif_om.ArtifactLocation(uri=run.checkout.as_uri().rstrip("/") + "/")},
+        original_uri_base_ids={BASE: sarif_om.ArtifactLocation(uri=Path(run.checkout).as_uri().rstrip("/") + "/")},
         invocations=[_invocation(run, rules)],
         results=list(_results(run, rules)),
     )
