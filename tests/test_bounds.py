@@ -16,7 +16,8 @@ from gpulint.model.interpolation import LONGEST_INSERTED, interpolate
 from gpulint.parse import dockerfile, shell, yaml
 from gpulint.parse.quantity import parse_natural
 from gpulint.project.builds import _MOST_LAYERS
-from gpulint.project.compose import _MOST_ENV_VARIABLES, compose_containers
+from gpulint.project.compose import compose_containers
+from gpulint.project.compose_reader import _MOST_ENV_VARIABLES, _MOST_INCLUDED, ComposeReader
 from gpulint.project.kubernetes import kubernetes_containers
 from gpulint.project.tree import Tree
 from gpulint.project.variants import _MOST_SIBLINGS
@@ -105,6 +106,15 @@ def test_the_services_of_a_run_are_given_no_more_variables_than_anyone_writes() 
     containers = compose_containers(tree(files))
     assert sum(len(container.env) for container in containers) < _MOST_ENV_VARIABLES + 9_000
     assert ("env" in containers[0].open, "env" in containers[-1].open) == (False, True)
+
+
+def test_a_file_that_everyone_includes_does_not_grow_with_them() -> None:
+    services = "".join(f"  s{at}: {{image: a}}\n" for at in range(2_000))
+    mains = {f"{at}/compose.yaml": "include: [../lib/compose.yaml]\nservices: {main: {image: a}}\n" for at in range(40)}
+    reader = ComposeReader(tree({**mains, "lib/compose.yaml": f"services:\n{services}"}))
+    sizes = [len(reader.merged((path,))) for path in mains]
+    assert (sizes[0], sizes[-1]) == (2_001, 1)
+    assert sum(sizes) < _MOST_INCLUDED + 5_000
 
 
 @pytest.mark.parametrize(("copies", "links"), [(_MOST_LAYERS - 1, 1), (_MOST_LAYERS, 0)])
