@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import FrozenInstanceError, field, replace
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +81,23 @@ def test_a_pattern_is_compiled_with_its_first_use(monkeypatch: pytest.MonkeyPatc
     assert [bool(word.fullmatch("Word!")), bool(word.match("Word!")), bool(word.match("word!"))] == [False, True, True]
     assert word.pattern == r"[a-z]+(?=!)"
     assert set(compiled) == {word.pattern}
+
+
+ENGINE = Path(deferred.__file__).parent
+EAGER = {"re.compile", "typing.NamedTuple", "dataclasses.dataclass"}
+MADE_FROM_TUPLES = {"source.py", "parse/nodes.py"}
+"""Whose named tuples are also made by tuple.__new__, past the constructor, so that they must be ready on import."""
+
+
+def made_on_import(path: Path) -> set[str]:
+    """What a module has made on import of that which it could defer."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    imported = {f"{node.module}.{alias.name}" for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assigned = {ast.unparse(node.value.func) for node in body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)}
+    return (imported | assigned) & EAGER
+
+
+def test_the_engine_makes_nothing_on_import_that_it_could_defer() -> None:
+    paths = {str(path.relative_to(ENGINE)): path for path in ENGINE.rglob("*.py")}
+    eager = {name: made for name, path in paths.items() if name not in MADE_FROM_TUPLES and (made := made_on_import(path))}
+    assert eager == {}

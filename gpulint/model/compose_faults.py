@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from gpulint.deferred import regex
 from gpulint.facts.requests import drivers
 from gpulint.model.container import RequestFault, RequestKind
 from gpulint.model.service import RawService, is_null
@@ -18,7 +19,7 @@ from gpulint.source import Text, Unknown, Value
 _ITEM_KEYS = frozenset({"capabilities", "count", "device_ids", "driver", "options"})
 
 _YAML_NUMBER = r"[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[\da-fA-F_]+|[\d_]+)"
-_NOT_A_STRING = re.compile(
+_NOT_A_STRING = regex(
     rf"{_YAML_NUMBER}|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
     r"|true|True|TRUE|false|False|FALSE|~|null|Null|NULL|\d{4}-\d\d?-\d\d?(?:[Tt ].*)?"
 )
@@ -26,10 +27,10 @@ _NOT_A_STRING = re.compile(
 
 _NO_COUNT = "is neither a whole number nor `all`"
 _MOST_DIGITS = 18
-_WHOLE_NUMBER = re.compile(rf"{_YAML_NUMBER}|[-+]?\d+(?:\.0*)?(?:[eE]\+?\d+)?")
-_YAML_COUNT = re.compile(rf"all|{_YAML_NUMBER}", re.IGNORECASE)
-_COUNT = re.compile(r"all|[-+]?\d+", re.IGNORECASE)
-_CDI_DEVICE = re.compile(r"[\w.-]+/[\w.-]+=\S+")
+_WHOLE_NUMBER = regex(rf"{_YAML_NUMBER}|[-+]?\d+(?:\.0*)?(?:[eE]\+?\d+)?")
+_YAML_COUNT = regex(rf"all|{_YAML_NUMBER}", re.IGNORECASE)
+_COUNT = regex(r"all|[-+]?\d+", re.IGNORECASE)
+_CDI_DEVICE = regex(r"[\w.-]+/[\w.-]+=\S+")
 
 
 def shape_faults(item: Mapping, service: RawService, kind: RequestKind) -> Iterator[RequestFault]:

@@ -5,10 +5,10 @@ What is refused follows the Compose specification's schema, compose-go's loader 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gpulint.deferred import regex
 from gpulint.facts.images import gpu_word
 from gpulint.facts.requests import device_vendor, drivers, runtime_vendor
 from gpulint.facts.resources import looks_like_gpu
@@ -36,7 +36,7 @@ _HOLDERS = (
 )
 """Where a block of devices is found that belongs under deploy.resources.reservations, or `gpus` or `runtime` that belong to the service."""
 
-_ZERO = re.compile(r"0+")
+_ZERO = regex(r"0+")
 
 
 def service_requests(service: RawService) -> Iterator[GpuRequest]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from posixpath import dirname, join
-from typing import NamedTuple
 
+from gpulint.deferred import NamedTuple
 from gpulint.model.compose import read_services
 from gpulint.model.container import ASPECTS
 from gpulint.model.env_file import read_env_file

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts import version_key
 from gpulint.facts.cuda_tags import cuda_repository
 from gpulint.facts.frameworks import newest, torch_architectures
