@@ -105,9 +105,11 @@ common = _options(
 @click.option("--no-ignores", is_flag=True, help="Report what ignore comments hold back, too.")
 @click.option("--stdin-filename", metavar="PATH", help="The name under which standard input (-) is read.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule spoke instead of its findings.")
-@click.option("--show-files", is_flag=True, help="Print which files would be read, and as what.")
+@click.option(
+    "--show-files", is_flag=True, help="Print which files would be read, and as what; what these name, such as .env, is read too."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No summary line.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which configuration and root are used.")
+@click.option("-v", "--verbose", is_flag=True, help="Say which configuration and root are used, and which rules wait for [machines].")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the text report.  [default: auto]")
 def check(paths: tuple[str, ...], **options: Any) -> None:
     """Check a repository: the current folder, or PATHs ('-' is standard input).
@@ -116,11 +118,11 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     """
     from gpulint import session
 
+    _require_paths(paths)
     formats = _formats(options["formats"])
     run = session.prepare(paths, config=_configured(paths, options), stdin_filename=options["stdin_filename"])
-    if options["verbose"]:
-        _say(f"configuration: {run.config.path or 'none'}")
-        _say(f"root: {run.root}")
+    for line in (*run.notices(), *(run.details() if options["verbose"] else ())):
+        _say(line)
     if options["show_files"]:
         click.echo("".join(f"{printable(path)}: {kind.value}\n" for path, kind in run.files()), nl=False)
         return
@@ -132,8 +134,18 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
         click.echo(run.statistics(outcome), nl=False)
     _say(run.write_step_summary(outcome))
     if not options["quiet"]:
-        click.echo(run.summary(outcome), err=True)
+        in_text = bool(outcome.shown) and ("text", None) in formats and not options["statistics"]
+        click.echo("\n" * in_text + run.summary(outcome), err=True)  # a line between the last paragraph and what is said of all
     sys.exit(FAILED if outcome.crashed else FINDINGS if run.fails(outcome) else CLEAN)
+
+
+def _require_paths(paths: tuple[str, ...]) -> None:
+    """Raises GpulintError for a first word that is neither a path nor a verb, with the verb that it may be meant for."""
+    from gpulint import session
+    from gpulint.config import nearest
+
+    if paths and not session.is_there(paths[0]):
+        raise GpulintError(f"{paths[0]}: no such file or folder{nearest(paths[0], cli.commands)}")
 
 
 def _configured(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -211,12 +223,12 @@ def _color(choice: str, path: str | None) -> bool:
 
 
 @cli.command()
-@click.argument("rule", required=False)
-def rule(rule: str | None) -> None:
-    """List the rules, those of a prefix such as GPU2, or print the page of one, by id or name."""
+@click.argument("rules", nargs=-1, metavar="[RULE]...")
+def rule(rules: tuple[str, ...]) -> None:
+    """List the rules, those of a prefix such as GPU2, or print the pages of some, by id or name."""
     from gpulint import session
 
-    click.echo(session.rules_named(rule) if rule else session.rule_list(), nl=False)
+    click.echo("\n".join(map(session.rules_named, rules)) if rules else session.rule_list(), nl=False)
 
 
 @cli.command()

@@ -6,6 +6,7 @@ Every key, value and rule is checked, and an unknown one is an error that names 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -45,13 +46,18 @@ class Config:
 _DIGITS = str.maketrans("OIL", "011")  # letters that are typed for digits
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A clause that names the nearest known word in whatever case, or nothing: ` (did you mean X?)`."""
+def as_digits(rule_id: str) -> str:
+    """The id of a rule in capitals, with digits where letters of their shape were typed."""
+    return rule_id.upper().translate(_DIGITS)
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A clause that names the nearest known word in whatever case, or nothing: ` (did you mean X?)`. `cutoff` is how like it must be,
+    from 0 (not at all) to 1 (the same)."""
     import difflib
 
     by_lower = {each.lower(): each for each in known}
-    as_digits = word.upper().translate(_DIGITS).lower()
-    close = [as_digits] if as_digits in by_lower else difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=cutoff)
     return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
@@ -182,8 +188,15 @@ def at_least(threshold: Severity | None, least: Severity) -> Severity | None:
 def _setting(where: str, key: str, value: Any) -> Any:
     reader = SETTINGS.get(key)
     if reader is None:
-        raise GpulintError(f"{where}: unknown key {key!r}{nearest(key, (*SETTINGS, 'machines', 'extend'))}")
+        raise GpulintError(f"{where}: unknown key {key!r}{_meant(where, key)}")
     return _read(where, key, value, reader)
+
+
+def _meant(where: str, key: str) -> str:
+    """What an unknown key may be meant for."""
+    if key == "tool" and where.endswith("gpulint.toml"):
+        return ": in gpulint.toml the keys stand at the top, not below [tool.gpulint]"
+    return nearest(key, (*SETTINGS, "machines", "extend"))
 
 
 def _machines(where: str, table: Any) -> dict[str, Any]:
@@ -211,7 +224,8 @@ def machine_fact(where: str, key: str, value: Any) -> Any:
     """The checked value of one key of [machines]. Raises GpulintError."""
     reader = MACHINE_FACTS.get(key)
     if reader is None:
-        raise GpulintError(f"{where}: unknown key {key!r}{nearest(key, MACHINE_FACTS)}")
+        hint = nearest(key, MACHINE_FACTS) or f"; there are {', '.join(MACHINE_FACTS)}"
+        raise GpulintError(f"{where}: unknown key {key!r}{hint}")
     return _read(where, key, value, reader)
 
 
@@ -253,10 +267,10 @@ def _read(where: str, key: str, value: Any, reader: Callable[[Any], Any]) -> Any
 
 
 def _shown(value: Any) -> str:
-    """A value for a message, which need not hold all of it."""
+    """A value for a message, which need not hold all of it, as TOML writes it: that is JSON but for tables, and for what JSON has not."""
     try:
-        text = repr(value)
-    except ValueError:  # a number of more digits than Python writes
+        text = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):  # a number of more digits than Python writes, tables without end
         return "..."
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
@@ -314,7 +328,13 @@ def _table(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
     def read_table(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("must be a table")
-        return {key: read(item) for key, item in value.items()}
+        return {key: read_item(key, item) for key, item in value.items()}
+
+    def read_item(key: str, item: Any) -> Any:
+        try:
+            return read(item)
+        except ValueError as error:
+            raise ValueError(f"{key} = {_shown(item)}: {error}") from None
 
     return read_table
 

@@ -145,13 +145,14 @@ def _block_text(block: Block) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """A paragraph's Markdown on one line, with links as `text (address)` and nothing bold. Code keeps its backticks."""
+    """A paragraph's Markdown on one line, nothing bold, with links as `text (address)`, or as their text where they lead to a file beside
+    the page. Code keeps its backticks."""
     return _INLINE.sub(_plain_part, " ".join(markdown.split()))
 
 
 def _plain_part(part: re.Match[str]) -> str:
     if part["address"]:
-        return f"{part['text']} ({part['address']})"
+        return f"{part['text']} ({part['address']})" if "://" in part["address"] else part["text"]
     return part["code"] or ""
 
 

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 
-from gpulint.config import nearest
+from gpulint.config import as_digits, nearest
 from gpulint.errors import GpulintError
 from gpulint.rule import Entry, Rule
 
 BUILT_IN = "gpulint_rules"
 ENTRY_POINTS = "gpulint.rules"
+ONE_CHARACTER = 0.83
+"""How like two ids are that differ in one character, as difflib counts it: 5 of 6 are the same."""
 
 
 @cache
@@ -75,8 +77,18 @@ def missing(selector: str) -> str:
     """What is said of a selector that names no rule, with the nearest one; "" where it names one."""
     if matching((selector,)):
         return ""
-    known = [word for entry in catalogue() for word in (entry.id, entry.name)]
-    return f"no rule {selector!r}{nearest(selector, known)}"
+    return f"no rule {selector!r}{_nearest(selector)}"
+
+
+def _nearest(selector: str) -> str:
+    """The rule that a selector may be meant for: an id with one other character, a name that is like it or contains it; "" for none."""
+    digits = as_digits(selector)
+    if matching((digits,)):
+        return f" (did you mean {digits!r}?)"
+    if digits[-1:].isdecimal():
+        return nearest(digits, [entry.id for entry in catalogue()], cutoff=ONE_CHARACTER)
+    names = [entry.name for entry in catalogue()]
+    return nearest(selector, names) or nearest(selector, [name for name in names if selector.lower() in name.split("-")], cutoff=0)
 
 
 def check_selectors(selectors: Iterable[str], where: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from gpulint import __version__, engine, registry, report
-from gpulint.config import Config, find_config, glob_pattern, load_config, nearest
+from gpulint.config import Config, find_config, glob_pattern, load_config
 from gpulint.deferred import NamedTuple
 from gpulint.discover import Kind, is_below, list_files, upward
 from gpulint.engine import Outcome, Selection
@@ -35,6 +35,29 @@ class Run(NamedTuple):
 
     def check(self, use_ignores: bool = True) -> Outcome:
         return engine.check(self.project, self.config, self.selection, use_ignores)
+
+    def notices(self) -> Iterator[str]:
+        """What of the settings makes the run see less than whoever wrote them expects."""
+        if not engine.active_rules(self.config):
+            yield "no rule is selected, so nothing is checked"
+        models = [model for each in self.config.machines.all for model in each.gpus or ()]
+        if models:
+            from gpulint.facts.drivers import gpu
+
+            for model in dict.fromkeys(models):
+                if gpu(model) is None:
+                    yield f'machines.gpus: no GPU {model!r} is known, so no rule judges by it; write it as nvidia-smi does, such as "T4"'
+
+    def details(self) -> Iterator[str]:
+        """What -v says of the run: its configuration, its root, and which rules wait for which facts of the machines."""
+        yield f"configuration: {self.config.path or 'none'}"
+        yield f"root: {self.root}"
+        for entry in self._waiting():
+            yield f"{entry.id} {entry.name} waits for {' and '.join(f'machines.{fact}' for fact in entry.machines)}"
+
+    def _waiting(self) -> list[Entry]:
+        """The rules that say nothing until the user states a fact of the machines."""
+        return [entry for entry in engine.active_rules(self.config) if engine.waits(entry, self.config.machines)]
 
     def files(self) -> Iterator[tuple[str, Kind]]:
         """The files that would be read, with their kinds."""
@@ -120,7 +143,7 @@ class Run(NamedTuple):
         programs = sum(self.project.start_of(container).program is not None for container in with_gpu)
         links = f" ({images} linked to a Dockerfile, {programs} to a program)" if with_gpu else ""
         yield f"{counted(len(with_gpu), 'GPU container')}{links}"
-        waiting = sum(engine.waits(entry, self.config.machines) for entry in engine.active_rules(self.config))
+        waiting = len(self._waiting())
         if with_gpu and waiting:
             yield f"{counted(waiting, 'rule')} {'waits' if waiting == 1 else 'wait'} for [machines]"
 
@@ -170,6 +193,11 @@ def _folder(paths: tuple[str, ...]) -> str:
     return os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in named])
 
 
+def is_there(path: str) -> bool:
+    """Whether a path of the command line can be read: standard input, or a file or folder that is there."""
+    return path == STANDARD_INPUT or os.path.exists(path)
+
+
 def work_tree(folder: str) -> str | None:
     """The top of the git work tree around a folder."""
     return next((each for each in upward(folder) if os.path.exists(os.path.join(each, ".git"))), None)
@@ -179,7 +207,7 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     """Read what the paths name and all that their links may need. Raises GpulintError for a path that is not there."""
     paths = paths or (".",)
     for path in paths:
-        if path != STANDARD_INPUT and not os.path.exists(path):
+        if not is_there(path):
             raise GpulintError(f"{path}: no such file or folder")
     if stdin_filename and STANDARD_INPUT not in paths:
         raise GpulintError(f"--stdin-filename {stdin_filename}: standard input is not read; add {STANDARD_INPUT} to the paths")
@@ -262,8 +290,7 @@ def rules_named(word: str) -> str:
     ids = registry.matching([word.upper()])
     if ids:
         return rule_list(ids)
-    known = [name for each in registry.catalogue() for name in (each.id, each.name)]
-    raise GpulintError(f"no rule {word!r}{nearest(word, known)}")
+    raise GpulintError(registry.missing(word))
 
 
 def rule_list(ids: Container[str] | None = None) -> str:

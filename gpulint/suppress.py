@@ -32,12 +32,16 @@ LONGEST_REASON = 1000
 MOST_IGNORES, MOST_DECORATORS = 1000, 20
 """What is read of one file and one definition: more than anybody writes, so that no file takes longer than its length."""
 
-_COMMENT = regex(r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore)\b\s*(?P<rules>\[[^\]]*\])?(?P<reason>.*)$")
+_COMMENT = regex(
+    r"#\s*gpulint:\s*(?P<verb>ignore-file|ignore|(?:disable|skip|noqa|nolint|off|allow|suppress|ignore)[\w-]*)(?![\w-])\s*"
+    r"(?P<rules>\[[^\]]*\])?(?P<reason>.*)$"
+)
 _RULE = r"(?:[A-Z]+\d+|ALL|[a-z]+(?:-[a-z0-9]+)+)"
 _RULES_AND_REASON = regex(rf"\s*({_RULE}(?:\s*,\s*{_RULE})*)\b[\s:]*(.*)", re.DOTALL)
 _DIRECTIVE = regex(r"\s*#\s*(?:syntax|escape|check)\s*=", re.IGNORECASE)
 _NO_RULE_IN_COMMENT = "names no rule: write ignore[GPU201] with the rule it is meant for, and a reason behind it"
 _NO_RULE_IN_ANNOTATION = 'names no rule: write "GPU201 reason" with the rule it is meant for'
+_NO_VERB = "says {}, which is no word for it: write ignore[GPU201] with the rule it is meant for, and a reason behind it"
 _BEHIND_AN_INSTRUCTION = "stands behind an instruction, where a Dockerfile has no comments: put it alone on the line above"
 _ABOVE_A_DIRECTIVE = "stands above a parser directive, which is then a plain comment: put it below"
 
@@ -115,6 +119,8 @@ def _from_comment(file: _Lines, number: int, comment: re.Match[str]) -> Ignore:
     location = Location(file.path, number, comment.start() + 1, number, len(line.rstrip()) + 1)
     rules = tuple(rule.strip() for rule in (comment["rules"] or "")[1:-1].split(",") if rule.strip())
     is_alone = not line[: comment.start()].strip()
+    if comment["verb"] not in ("ignore", "ignore-file"):
+        return Ignore(location, (), "", number, number, _NO_VERB.format(comment["verb"]))
     if not rules:
         return Ignore(location, (), "", number, number, _NO_RULE_IN_COMMENT)
     if file.instructions is not None and not is_alone:

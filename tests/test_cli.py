@@ -75,6 +75,16 @@ def test_version_and_help() -> None:
     assert "--min-severity" in gpulint(Path.cwd(), "check", "-h").stdout
 
 
+STATED = ("driver=580", "gpus=T4", "gpu_runtime_class=nvidia", "gpus_total=8", "gpus_per_node=4", "gpu_taint=nvidia.com/gpu:NoSchedule")
+"""Facts of the machines, all that a rule waits for among them."""
+
+
+def waiting(stated: int = 0) -> str:
+    """What the last line says of the rules that wait for facts of the machines, where some that wait for one fact are given it."""
+    count = sum(bool(entry.machines) for entry in registry.catalogue()) - stated
+    return f"{count} rule{'s wait' if count > 1 else ' waits'} for [machines]"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -93,10 +103,15 @@ def test_version_and_help() -> None:
         (("--color", "blue"), "Invalid value for '--color'"),
         (("--machine", "driver"), "gpulint: --machine driver: must be key=value"),
         (("--machine", "drivr=535"), "gpulint: --machine: unknown key 'drivr' (did you mean 'driver'?)"),
-        (("--machine", "driver=new"), 'gpulint: --machine: driver = \'new\': must be a driver version such as "535" or "535.161.07"'),
+        (("--machine", "driver=new"), 'gpulint: --machine: driver = "new": must be a driver version such as "535" or "535.161.07"'),
         (("--config", "nowhere.toml"), "Invalid value for '--config': File 'nowhere.toml' does not exist."),
         (("--stdin-filename", "a.yaml"), "gpulint: --stdin-filename a.yaml: standard input is not read; add - to the paths"),
         (("nowhere",), "gpulint: nowhere: no such file or folder"),
+        (("chekc",), "gpulint: chekc: no such file or folder (did you mean 'check'?)"),
+        (("--machine", "speed=1"), "gpulint: --machine: unknown key 'speed'; there are driver, gpus, gpus_per_node,"),
+        (("rule", "GPU9"), "gpulint: no rule 'GPU9'\n"),
+        (("rule", "GPU2O"), "gpulint: no rule 'GPU2O' (did you mean 'GPU20'?)"),
+        (("rule", "privileged"), "gpulint: no rule 'privileged' (did you mean 'privileged-gpu-container'?)"),
         (("graph", "nowhere"), "gpulint: nowhere: no such file or folder"),
         (("rule", "GPU29"), "gpulint: no rule 'GPU29' (did you mean 'GPU209'?)"),
     ],
@@ -239,6 +254,27 @@ def test_verbose_says_which_configuration_and_root_hold(repository: Path) -> Non
     assert lines[:2] == [f"gpulint: configuration: {repository}/a/pyproject.toml", f"gpulint: root: {repository}/a"]
 
 
+def test_verbose_says_which_rules_wait_for_which_facts(repository: Path) -> None:
+    waits = "gpulint: GPU122 cuda-newer-than-driver waits for machines.driver"
+    assert waits in gpulint(repository, "-v").stderr.splitlines()
+    assert waits not in gpulint(repository, "-v", "--machine", "driver=580").stderr.splitlines()
+
+
+def test_a_gpu_that_is_not_known_is_said(repository: Path) -> None:
+    notice = "gpulint: machines.gpus: no GPU 'V10O' is known, so no rule judges by it; write it as nvidia-smi does, such as \"T4\""
+    assert [line for line in gpulint(repository, "--machine", "gpus=T4,V10O").stderr.splitlines() if "gpus" in line] == [notice]
+
+
+def test_a_run_without_rules_is_said(repository: Path) -> None:
+    run = gpulint(repository, "--extend-ignore", "ALL")
+    assert (run.exit_code, run.stderr.splitlines()[0]) == (0, "gpulint: no rule is selected, so nothing is checked")
+
+
+def test_several_pages_are_printed_at_once(tmp_path: Path) -> None:
+    pages = gpulint(tmp_path, "rule", "GPU201", "gpu101").stdout
+    assert pages == gpulint(tmp_path, "rule", "GPU201").stdout + "\n" + gpulint(tmp_path, "rule", "GPU101").stdout
+
+
 @pytest.mark.parametrize(("folder", "arguments"), [(".", ()), ("a", ()), (".", ("a",)), ("b", ("../a",)), ("b", ("../a/compose.yaml",))])
 def test_places_count_from_the_root_wherever_it_is_run(repository: Path, folder: str, arguments: tuple[str, ...]) -> None:
     assert "a/compose.yaml:3:12 warning GPU101" in spoken(repository / folder, *arguments)
@@ -361,7 +397,7 @@ def test_a_finding_is_reported_where_a_related_place_lies_in_a_file_that_was_nam
 def test_standard_input_alone_is_all_that_is_read(repository: Path) -> None:
     run = gpulint(repository, "-", "--format", "concise", given=WARNED)
     assert run.stdout.startswith("stdin.yaml:3:12: warning: GPU101 ")
-    understood = "1 Compose file, 1 GPU container (0 linked to a Dockerfile, 0 to a program), 2 rules wait for [machines]"
+    understood = "1 Compose file, 1 GPU container (0 linked to a Dockerfile, 0 to a program), " + waiting()
     assert run.stderr == f"1 warning: {understood}\n"
 
 
@@ -448,12 +484,13 @@ def test_the_last_line_says_what_was_understood(repository: Path) -> None:
     )
     understood = (
         "1 Dockerfile, 3 Compose files, 1 Python file, 1 template not rendered, "
-        "3 GPU containers (1 linked to a Dockerfile, 1 to a program), 2 rules wait for [machines]"
+        "3 GPU containers (1 linked to a Dockerfile, 1 to a program), " + waiting()
     )
     assert gpulint(repository).stderr.splitlines()[-1] == f"1 error, 2 warnings: {understood}"
     assert gpulint(repository, "-q").stderr == ""
-    assert gpulint(repository, "--machine", "gpus=T4").stderr.endswith(", 1 rule waits for [machines]\n")
-    assert "[machines]" not in gpulint(repository, "--machine", "gpus=T4", "--machine", "driver=580").stderr
+    assert gpulint(repository, "--machine", "gpus=T4").stderr.endswith(f", {waiting(1)}\n")
+    every = [option for fact in STATED for option in ("--machine", fact)]
+    assert "[machines]" not in gpulint(repository, *every).stderr
     write(repository, {"compose.yaml": "", "a/compose.yaml": "", "b/compose.yaml": "", "Dockerfile": "FROM nginx\n"})
     assert gpulint(repository).stderr == "no findings: 1 Dockerfile, 3 Compose files, 1 Python file, 1 template not rendered\n"
 

@@ -29,12 +29,13 @@ READ = (
     "pyproject.toml gpulint.toml",
 )
 READ_PATHS = [path for names in READ for path in names.split()]
+READ_WHERE_NAMED = [".env", "deploy/prod.env", ".env.production", "poetry.lock", "uv.lock", "pip.conf", "setup.cfg", "pixi.toml", "Pipfile"]
 OTHER_PATHS = ["README.md", "notes.txt", "image.png", "package.lock", "data.csv", ".gitignore", "Cargo.toml", "templates/NOTES.html"]
 
 
 @pytest.mark.parametrize("hook", [WHOLE, CHANGED], ids=["gpulint", "gpulint-changed"])
 def test_hook_wakes_up_for_what_gpulint_reads(hook: dict[str, str]) -> None:
-    assert [path for path in READ_PATHS if not re.search(hook["files"], path)] == []
+    assert [path for path in (*READ_PATHS, *READ_WHERE_NAMED) if not re.search(hook["files"], path)] == []
     assert [path for path in OTHER_PATHS if re.search(hook["files"], path)] == []
 
 

@@ -458,6 +458,14 @@ def test_an_annotation_without_a_rule_is_refused(tmp_path: Path, value: str) -> 
     ]
 
 
+def test_an_ignore_in_other_words_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"compose.yaml": "services:\n  a:\n    image: acme/render:latest-gpu  # gpulint: disable=GPU101\n    gpus: all\n"})
+    assert concise(tmp_path)[1:] == [
+        "compose.yaml:3:36: warning: GPU004 this ignore says disable, which is no word for it: "
+        "write ignore[GPU201] with the rule it is meant for, and a reason behind it"
+    ]
+
+
 @pytest.mark.parametrize(
     ("ignore", "complaint"),
     [

@@ -160,7 +160,7 @@ def _misread(fields: Sequence[_Field], count: Text | None, ids: tuple[Text, ...]
     if ids and not all(ids):
         return ["`device=` names no device"]
     if len(bare) > 1:
-        return [f"`{','.join(bare)}` names no devices: bare numbers are counts, and the last one, {bare[-1]}, counts"]
+        return [f"`{','.join(bare)}` picks no cards: docker takes bare numbers for counts, and the last one, {bare[-1]}, is what it uses"]
     return []
 
 

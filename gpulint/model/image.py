@@ -71,9 +71,10 @@ class ImageRef:
 
     @property
     def version_location(self) -> Location:
-        """Where its version is to be edited: its tag or digest where another file than the name's gives one, else the reference."""
+        """Where its version is to be edited: its tag or digest where that stands elsewhere than the name, else the reference."""
         given = (part.location for part in (self.digest, self.tag) if part is not None)
-        return next((place for place in given if place.path != self.location.path), self.location)
+        written = self.location
+        return next((place for place in given if (place.path, place.line) != (written.path, written.line)), written)
 
     @property
     def is_missing(self) -> bool:

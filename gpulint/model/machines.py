@@ -30,9 +30,14 @@ class Machines(NamedTuple):
     mig_profiles: tuple[str, ...] | None = None
     pools: tuple[Pool, ...] = ()
 
+    @property
+    def all(self) -> tuple[Machines, ...]:
+        """These facts and those of each pool."""
+        return (self, *(pool.machines for pool in self.pools))
+
     def states(self, fact: str) -> bool:
         """Whether the user states a fact, of all machines or of some pool."""
-        return any(getattr(each, fact) is not None for each in (self, *(pool.machines for pool in self.pools)))
+        return any(getattr(each, fact) is not None for each in self.all)
 
     def within(self, general: Machines) -> Machines:
         """These facts of a pool with the general ones where the pool says nothing."""

@@ -81,7 +81,7 @@ def _check_from(instruction: Instruction) -> Iterator[Refusal]:
         if not _STAGE_NAME.fullmatch(words[2].lower()):
             yield f"{_short(words[2])} is no name for a build stage: it must start with a letter.", words[2].location
     elif len(words) != 1:
-        yield "FROM takes an image, or an image, AS and a stage name.", instruction.location
+        yield "FROM takes `IMAGE` or `IMAGE AS NAME`, and nothing more.", instruction.location
 
 
 def _check_pairs(instruction: Instruction) -> Iterator[Refusal]:

@@ -40,9 +40,8 @@ def runs_a_program(stage: Stage, project: Project) -> bool:
     what is typed into it is not known."""
     if not ships(stage, project):
         return False
-    commands = [_words((*(stage.entrypoint or ()), *(stage.command or ())))]
-    commands += [_words(command) for container in project.containers_of(stage) for command in own_commands(container)]
-    return any(command and not _is_shell_alone(command) for command in commands)
+    commands = [_words(command) for container in project.containers_of(stage) for command in own_commands(container)]
+    return _starts_a_program(stage) or any(command and not _is_shell_alone(command) for command in commands)
 
 
 def _is_shell_alone(command: list[str]) -> bool:
@@ -186,9 +185,16 @@ def image_stages(stage: Stage, project: Project) -> tuple[Stage, ...]:
 
 
 def is_build_only(stage: Stage) -> bool:
-    """Whether the names of the stage and its file say that it is there to build or to test something, not to be run."""
-    names = (stage.path.rpartition("/")[2], stage.name or "")
-    return any(_BUILDERS.search(name.lower()) for name in names) or _TESTS.fullmatch((stage.name or "").lower()) is not None
+    """Whether the names of the stage and its file say that it is there to build or to test something, not to be run. What the file's name
+    says of a stage that starts a program is how the image comes about, as in Dockerfile.build."""
+    name, file_name = (stage.name or "").lower(), stage.path.rpartition("/")[2].lower()
+    names = (name,) if _starts_a_program(stage) else (name, file_name)
+    return any(map(_BUILDERS.search, names)) or _TESTS.fullmatch(name) is not None
+
+
+def _starts_a_program(stage: Stage) -> bool:
+    command = _words((*(stage.entrypoint or ()), *(stage.command or ())))
+    return bool(command) and not _is_shell_alone(command)
 
 
 def is_infrastructure_image(stage: Stage, project: Project) -> bool:

@@ -78,7 +78,7 @@ def test_quotes_that_reach_docker_decide(written: str, state: RequestState) -> N
     ("text", "reason"),
     [
         ("docker run --gpus device=0,1 i", "the comma ends `device=0`, `1` becomes a count, and a request has either devices or a count"),
-        ("docker run --gpus 1,2 i", "`1,2` names no devices: bare numbers are counts, and the last one, 2, counts"),
+        ("docker run --gpus 1,2 i", "`1,2` picks no cards: docker takes bare numbers for counts, and the last one, 2, is what it uses"),
         ("docker run --gpus device= i", "`device=` names no device"),
         ("docker run --gpus gpu=0 i", "`gpu` is no key of the flag"),
         ("docker run --gpus true i", "`true` is neither `all` nor a whole number"),

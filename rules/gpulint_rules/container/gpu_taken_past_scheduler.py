@@ -51,7 +51,10 @@ def _in_pod(container: Container, variable: EnvVar | None, project: Project) -> 
 
 def _beside(variable: EnvVar | None, request: GpuRequest) -> Iterator[Problem]:
     if variable is not None:
-        message = f"{NVIDIA}={variable.value} beside a GPU limit stands where the device plugin puts the GPUs that it hands out"
+        message = (
+            f"{NVIDIA}={variable.value} beside a GPU limit may win over the GPUs that the device plugin hands out,"
+            " and the container then sees GPUs that other pods were given"
+        )
         related = (Related(request.location, "the limit is here, and is enough"),)
         yield Problem(variable.name.location, message, Severity.WARNING, help=f"drop {NVIDIA}", related=related)
 

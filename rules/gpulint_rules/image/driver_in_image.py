@@ -13,13 +13,13 @@ from gpulint.rule import Impact, Problem, Rule, Severity
 SAYS = {
     "libcuda": "puts the NVIDIA driver into the image; the host's is added when a container starts, and a second version breaks CUDA",
     STAND_IN: "is found in place of the host's libcuda, and CUDA fails with it",
-    "tools": "puts parts of one NVIDIA driver version into the image; those of the host are added when a container starts",
+    "tools": "puts parts of one NVIDIA driver version into the image; the host brings its own, and beside another version these fail",
     "host": "belongs to the host, and does nothing for a program in the image",
 }
 INSTEAD = {
     "libcuda": "leave it out: the container toolkit brings the driver of the host",
     STAND_IN: "leave it in its folder, and name that in LIBRARY_PATH for the linker",
-    "tools": "leave it out: nvidia-smi comes with the driver capability utility, the others with graphics and video",
+    "tools": "leave it out: the host's come by NVIDIA_DRIVER_CAPABILITIES, nvidia-smi with utility, the rest with graphics and video",
     "host": "install it on the host",
 }
 
