@@ -25,7 +25,7 @@ def demo() -> str:
     command = [sys.executable, "-c", "from gpulint.__main__ import main; main()", "--isolated", "."]
     environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'rules'}", "PATH": "/usr/bin:/bin"}
     printed = subprocess.run(command, cwd=_copied(), capture_output=True, text=True, check=False, env=environment)
-    return f"{files}```console\n$ gpulint\n{printed.stdout}\n{printed.stderr}```\n"
+    return f"{files}```console\n$ gpulint\n{printed.stdout}{printed.stderr}```\n"
 
 
 def _copied() -> str:
