@@ -32,6 +32,12 @@ def gpu_resource(name: str) -> Resource | None:
     return None
 
 
+def mig_profile(name: str) -> str:
+    """The profile of the MIG slice that a resource's name asks for, such as `1g.10gb`; "" for any other name."""
+    resource = gpu_resource(name)
+    return name.partition("/mig-")[2].removesuffix(".shared") if resource is not None and resource.mig else ""
+
+
 def is_gpu_vendor(vendor: str) -> bool:
     """Whether a vendor's accelerators are GPUs; "" stands for a form that does not say whose. TPUs, Neuron and Gaudi cards are none."""
     return not vendor or vendor in words("resources", "gpu_vendors")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import program_index, program_name
 from gpulint.facts.resources import gpu_label, gpu_resource
 from gpulint.parse.shell import SimpleCommand, UnknownWord
-from gpulint.source import Text, Value
+from gpulint.source import Location, Text, Value
 
 _FLAGS = ("--set", "--set-string")
+_INSTALLING = ("install", "upgrade", "template")
+_WITH_VALUE = ("-n", "--namespace", "--repo", "--version", "-f", "--values", "--set", "--set-string", "--kube-context", "--timeout")
 _KEY = regex(r"(?:^|(?<=,))((?:\\.|[^\\=,{}])+)=")
 _DOT = regex(r"(?<!\\)\.")
 _QUALIFIED = regex(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/[\w.-]+")
@@ -50,6 +52,55 @@ def cut_names(command: SimpleCommand) -> Iterator[CutName]:
                 name = _cut_name(match[1])
                 if name:
                     yield CutName(setting.cut(*match.span(1)), name)
+
+
+class HelmInstall(NamedTuple):
+    """A command that installs a chart: the chart, its version if one is given, its values by `--set`, and its files of values."""
+
+    chart: Text
+    version: Value | None
+    settings: dict[str, Text]
+    files: tuple[Text, ...]
+    location: Location
+
+
+def read_install(command: SimpleCommand, is_wanted: Callable[[str], bool]) -> HelmInstall | None:
+    """The installation of a wanted chart by `helm install`, `upgrade` or `template`; None for any other command."""
+    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    at = program_index(words)
+    if at >= len(words) or program_name(words[at]) != "helm" or not any(verb in words[at:] for verb in _INSTALLING):
+        return None
+    rest = command.words[at + 1 :]
+    named = [
+        word
+        for index, word in enumerate(rest)
+        if isinstance(word, Text) and is_wanted(word) and (index == 0 or words[at + index] not in _WITH_VALUE)
+    ]
+    if not named:
+        return None
+    chart = next((word for word in named if "/" in word), named[-1])
+    version = next(_values(rest, "--version"), None)
+    files = tuple(word for word in (*_values(rest, "-f"), *_values(rest, "--values")) if isinstance(word, Text))
+    return HelmInstall(chart, version, dict(_assignments(rest)), files, command.location)
+
+
+def _assignments(words: tuple[Value, ...]) -> Iterator[tuple[str, Text]]:
+    """The keys that `--set` gives a known value."""
+    for setting in _settings(words):
+        for match in _KEY.finditer(setting):
+            end = setting.find(",", match.end())
+            yield match[1].replace("\\.", "."), setting.cut(match.end(), len(setting) if end < 0 else end)
+
+
+def _values(words: tuple[Value, ...], *flags: str) -> Iterator[Value]:
+    """What is given to an option, in its own word or in the next."""
+    for word, following in zip(words, (*words[1:], None), strict=True):
+        if isinstance(word, Text):
+            name, equals, _ = word.partition("=")
+            if name in flags and equals:
+                yield word.cut(len(name) + 1, len(word))
+            elif word in flags and following is not None:
+                yield following
 
 
 def _settings(words: tuple[Value, ...]) -> Iterator[Text]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpulint.model.container import Container, Pod, Service
     from gpulint.model.device_claim import DeviceClaim
     from gpulint.model.engine_config import EngineConfig
+    from gpulint.model.gpu_stack import StackPart
     from gpulint.model.image import ImageRef
     from gpulint.model.module import Module
     from gpulint.model.stage import Dockerfile, Stage
@@ -322,6 +323,7 @@ class Project:
             "EngineConfig": "engine_configs",
             "DeviceClaim": "device_claims",
             "Autoscaler": "autoscalers",
+            "StackPart": "stack_parts",
         }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
@@ -361,6 +363,15 @@ class Project:
 
         found = map(read_autoscaler, objects_of(self.tree, "HorizontalPodAutoscaler", "ScaledObject"))
         return tuple(autoscaler for autoscaler in found if autoscaler is not None)
+
+    @cached_property
+    def stack_parts(self) -> tuple[StackPart, ...]:
+        """The operators and device plugins that the files and commands set up."""
+        if not self.relevance.sets_up_stack:
+            return ()
+        from gpulint.project.gpu_stack import stack_parts
+
+        return tuple(stack_parts(self.tree, self.command_lines))
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:

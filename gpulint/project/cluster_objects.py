@@ -10,12 +10,15 @@ from gpulint.parse.nodes import Mapping
 from gpulint.project.tree import Tree
 
 
-def objects_of(tree: Tree, *kinds: str) -> Iterator[Mapping]:
-    """The objects of these kinds in the manifests of a tree, as they are written. Templates are not among them."""
-    names = [kind.lower().encode() for kind in kinds]
+def objects_of(tree: Tree, *kinds: str, anchors: tuple[bytes, ...] = ()) -> Iterator[Mapping]:
+    """The objects of these kinds in the manifests of a tree, as they are written. Templates are not among them.
+
+    Where `anchors` are given, only files are read that hold one of them, in lower case.
+    """
+    names = tuple(kind.lower().encode() for kind in kinds)
     for path in tree.paths(Kind.MANIFEST):
         source = tree.source(path)
-        if source is not None and any(name in source.lowered for name in names):
+        if source is not None and _holds(source.lowered, names) and (not anchors or _holds(source.lowered, anchors)):
             yield from (owner for owner in _plain(tree, path) if kind_of(owner) in kinds)
 
 
@@ -24,3 +27,7 @@ def _plain(tree: Tree, path: str) -> Iterator[Mapping]:
     for document in syntax.documents if syntax else ():
         if not document.template:
             yield from objects(document.root)
+
+
+def _holds(text: bytes, words: tuple[bytes, ...]) -> bool:
+    return any(word in text for word in words)

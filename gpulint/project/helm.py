@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from posixpath import dirname
 
-from gpulint.deferred import regex
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS, Container, GpuRequest, Mount, Role
 from gpulint.model.image import ImageRef, join_image, parse_image
@@ -42,6 +42,14 @@ _RELEASES = {
 }
 """Where each kind of release keeps the values of its chart, as a mapping or as a text."""
 
+_CHARTS = {
+    "HelmRelease": ((("spec", "chart", "spec"), "version"),),
+    "HelmChart": ((("spec",), "version"),),
+    "Application": tuple((("spec", *source), "targetRevision") for source in _SOURCES),
+    "ApplicationSet": tuple((("spec", "template", "spec", *source), "targetRevision") for source in _SOURCES),
+}
+"""Where each kind of release names its charts, and the key of their version there."""
+
 
 def chart_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Container]:
     """The containers that the templates and values of the tree's charts name. `matters` tells which files are worth reading."""
@@ -64,13 +72,32 @@ def _root(tree: Tree, path: str) -> Mapping:
 
 def release_containers(owner: Mapping) -> Iterator[Container]:
     """The containers that the values in a release name: a Flux HelmRelease, an Argo CD Application or ApplicationSet, a k3s HelmChart."""
-    kind = kind_of(owner)
-    if kind in _RELEASES:
-        release = _Values(owner, kind, value(owner, "metadata", "name"), None)
-        for path in _RELEASES[kind]:
-            for node in reached(owner, path):
-                for root in embedded(node) if isinstance(node, Scalar) else (node,):
-                    yield from release.containers(root)
+    release = _Values(owner, kind_of(owner), value(owner, "metadata", "name"), None)
+    for root in release_values(owner):
+        yield from release.containers(root)
+
+
+def release_values(owner: Mapping) -> Iterator[Node]:
+    """The values of the charts that a release installs; none for an object of another kind."""
+    for path in _RELEASES.get(kind_of(owner), ()):
+        for node in reached(owner, path):
+            yield from embedded(node) if isinstance(node, Scalar) else (node,)
+
+
+class Release(NamedTuple):
+    """A chart that a release installs, and its version as written."""
+
+    chart: Text
+    version: Value | None
+
+
+def releases(owner: Mapping) -> Iterator[Release]:
+    """The charts that a release names; one that it takes from a repository of git or by a reference is none."""
+    for path, version_key in _CHARTS.get(kind_of(owner), ()):
+        for node in reached(owner, path):
+            chart = value(node, "chart") if isinstance(node, Mapping) else None
+            if isinstance(node, Mapping) and isinstance(chart, Text):
+                yield Release(chart, value(node, version_key))
 
 
 class _Values:

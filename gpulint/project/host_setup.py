@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gpulint.deferred import regex
+from gpulint.deferred import NamedTuple, regex
 from gpulint.facts.commands import program_index, program_name
+from gpulint.facts.driver_packages import driver_installer, driver_package
 from gpulint.facts.host_setup import (
     configures_toolkit,
     names_docker,
@@ -20,11 +21,15 @@ from gpulint.facts.host_setup import (
 from gpulint.facts.requests import runtime_vendor
 from gpulint.model.install import read_installs
 from gpulint.parse.shell import Script, SimpleCommand, UnknownWord
-from gpulint.source import Text, Value
+from gpulint.source import Location, Text, Value
 
 if TYPE_CHECKING:
     from gpulint.model.command import CommandLine
     from gpulint.project import Project
+
+
+_DRIVER = "libcuda"
+"""What a package or installer brings that is the driver itself, by the facts."""
 
 
 def installed_toolkit(command: SimpleCommand) -> Value | None:
@@ -33,6 +38,32 @@ def installed_toolkit(command: SimpleCommand) -> Value | None:
     if word is None or not any(not install.removes for install in read_installs([command], {})):
         return None
     return word
+
+
+class Unpinned(NamedTuple):
+    """A package that is installed without a version, as it is written, and where."""
+
+    shown: str
+    location: Location
+
+
+def installs_unpinned(command: SimpleCommand) -> Iterator[Unpinned]:
+    """The driver and the toolkit among what a command installs on a host, where neither a version nor the name of a branch is written."""
+    words = [_known_part(word) for word in command.words]
+    words = words[program_index(words) :]
+    installed = driver_installer(words)
+    if installed is not None and installed.brings == _DRIVER and not any(map(_has_number, words)):
+        yield Unpinned(" ".join(words), command.location)
+    for install in read_installs([command], {}):
+        for package in () if install.removes else install.packages:
+            if isinstance(package.text, Text) and not package.specifier and not _has_number(package.name):
+                part = driver_package(install.manager, package.name)
+                if toolkit_package(package.name) or (part is not None and part.brings == _DRIVER):
+                    yield Unpinned(str(package.text), package.text.location)
+
+
+def _has_number(word: str) -> bool:
+    return any(character.isdigit() for character in word)
 
 
 @lru_cache(maxsize=1000)

@@ -13,6 +13,7 @@ from posixpath import dirname
 
 from gpulint.discover import Kind
 from gpulint.facts import Row, table, words
+from gpulint.facts.gpu_stack import anchors as stack_anchors
 from gpulint.project.tree import Tree
 
 
@@ -26,6 +27,13 @@ def anchors(key: str) -> tuple[bytes, ...]:
 def rule_anchors(rule: str) -> tuple[Row, ...]:
     """The rows of a single rule's anchors, none where it is always asked."""
     return tuple(row for row in table("anchors")["rules"] if rule in row["rules"])
+
+
+@cache
+def _module_anchors(rule: str) -> tuple[tuple[bytes, ...], ...]:
+    """Lists of words, of each of which a Python file holds one that a rule of modules has something to say of."""
+    rows = (row for row in table("anchors")["module_rules"] if row["rule"] == rule)
+    return tuple(tuple(word.encode() for word in row["words"]) for row in rows)
 
 
 def _holds_anchor(row: Row, text: bytes) -> bool:
@@ -105,9 +113,9 @@ class Relevance:
 
     def modules(self, rule: str) -> tuple[str, ...]:
         """The Python files that hold an anchor of a rule of modules: without one it has nothing to say of a file."""
-        wanted = tuple(word.encode() for row in table("anchors")["module_rules"] if rule in row["rules"] for word in row["words"])
+        wanted = _module_anchors(rule)
         paths = self._tree.paths(Kind.PYTHON)
-        return paths if self._everything or not wanted else tuple(path for path in paths if self._holds(path, wanted))
+        return tuple(path for path in paths if self._everything or all(self._holds(path, each) for each in wanted))
 
     @cached_property
     def _build_text(self) -> bytes:
@@ -163,6 +171,12 @@ class Relevance:
         if names_gpu and (self._tree.kind(path) in _PIPELINES or self._holds(path, anchors("tools"))):
             return True
         return self._holds(path, anchors("engines")) and (names_gpu or self._has_gpu)
+
+    @cached_property
+    def sets_up_stack(self) -> bool:
+        """Whether a manifest, a chart or a script may set up an operator or a device plugin."""
+        words = stack_anchors()
+        return any(self._holds(path, words) for path in (*self._tree.paths(Kind.MANIFEST, Kind.CHART), *self.scripts))
 
     @cached_property
     def _has_gpu(self) -> bool:

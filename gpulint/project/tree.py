@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gpulint.deferred import regex
 from gpulint.discover import Kind, StrPath, Unreadable, classify, kind_by_content, read_file, text_of
+from gpulint.facts.gpu_stack import may_hold_config
 from gpulint.facts.workloads import says_nothing_of_workloads
 from gpulint.source import Location, Source
 
@@ -175,7 +176,9 @@ _KIND = regex(r"^kind:[ \t]*[\"']?(\w+)", re.MULTILINE)
 
 
 def _may_hold_workload(document: str) -> bool:
-    """Whether a YAML document may start a container, by its kind alone. Schemas and the data of ConfigMaps are most of what many
+    """Whether a YAML document may start a container or bear on one, by its kind. Schemas and the data of ConfigMaps are most of what many
     repositories hold."""
     kind = _KIND.search(document)
-    return kind is None or not says_nothing_of_workloads(kind[1])
+    if kind is None or not says_nothing_of_workloads(kind[1]):
+        return True
+    return kind[1] == "ConfigMap" and may_hold_config(document)
