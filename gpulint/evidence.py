@@ -351,14 +351,17 @@ def says_cpu(container: Container) -> bool:
 
 
 def has_cpu_twin(container: Container, project: Project) -> bool:
-    """Whether the project runs the same without a GPU too, as a form of its own: one of the two says by its name or file which it is."""
+    """Whether the project runs the same without a GPU too."""
+    return cpu_twin(container, project) is not None
+
+
+def cpu_twin(container: Container, project: Project) -> Container | None:
+    """What runs the same without a GPU, as a form of its own: one of the two says by its name or file which it is."""
     from gpulint.project.twins import is_beside
 
     is_gpu_form = gpu_word(_form(container)) != ""
-    return any(
-        not other.requests and is_beside(container, other) and (is_gpu_form or says_cpu(other) or cpu_word(_form(other)))
-        for other in project.containers
-    )
+    twins = (other for other in project.containers if not other.requests and is_beside(container, other))
+    return next((other for other in twins if is_gpu_form or says_cpu(other) or cpu_word(_form(other))), None)
 
 
 def _form(container: Container) -> str:

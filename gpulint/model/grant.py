@@ -20,7 +20,7 @@ def granted(container: Container) -> int | None:
     """
     if container.privileged is not None or any(request.state is RequestState.BROKEN for request in container.requests):
         return None
-    counts = [_cards(request) for request in _deciding(container)]
+    counts = [_cards(request) for request in deciding(container)]
     known = [count for count in counts if count is not None]
     if not counts or len(known) < len(counts) or (len(counts) > 1 and not container.is_in_pod):
         return None
@@ -29,7 +29,7 @@ def granted(container: Container) -> int | None:
 
 def asks_for_all(container: Container) -> GpuRequest | None:
     """The request by which the container is given every GPU of the machine."""
-    return next((each for each in _deciding(container) if _is_for_all(each)), None)
+    return next((each for each in deciding(container) if _is_for_all(each)), None)
 
 
 def _is_for_all(request: GpuRequest) -> bool:
@@ -39,7 +39,7 @@ def _is_for_all(request: GpuRequest) -> bool:
     return isinstance(request.count, Text) and request.count.lower() == "all"
 
 
-def _deciding(container: Container) -> Iterator[GpuRequest]:
+def deciding(container: Container) -> Iterator[GpuRequest]:
     """The requests that say how many GPUs. A variable of the runtime does where the runtime is all that is asked for; beside another
     request it is not known which of the two holds, so that both count."""
     asked = [each for each in container.requests if each.is_sound and is_gpu_vendor(each.vendor)]
