@@ -463,3 +463,10 @@ def shares_between_gpus(command: Sequence[str]) -> Option | None:
 def loader_workers(command: Sequence[str]) -> Option | None:
     """The option that sets how many worker processes load the data: `--num-workers 8`."""
     return next((option for option in options(command) if _any_match("loader_workers", option.name)), None)
+
+
+def changed_files(program: str, options: Sequence[str]) -> str:
+    """Which of its operands a program writes to: "all" of them, the "last", or "printed" where it writes what it is given as input; "" for
+    none."""
+    rows = (row for row in table("commands")["file_changers"] if program in row["words"])
+    return next((row["which"] for row in rows if "switch" not in row or any(fullmatch(row["switch"], each) for each in options)), "")

@@ -77,6 +77,12 @@ def index_variant(index: str) -> str:
     return ""
 
 
+def backend_index(backend: str) -> str:
+    """PyTorch's index of a backend, as uv names it. `auto` is the CPU's where no driver is, as in a build."""
+    indexes = {row["backend"]: str(row["index"]) for row in table("frameworks")["backends"]}
+    return indexes.get(backend) or indexes[""] + backend
+
+
 def _is_pypi(index: str) -> bool:
     rows = table("frameworks")["index_urls"]
     return any(row["package"] == "" and fullmatch(row["pattern"], index.strip()) for row in rows)

@@ -41,7 +41,7 @@ def installer(program: str, operands: Sequence[str], switches: Sequence[str]) ->
     for row in _rows_of(program):
         verbs = row["name"].split()[1:]
         by_switch = "switch" in row and any(fullmatch(row["switch"], switch) for switch in switches)
-        if by_switch or (verbs and list(operands[: len(verbs)]) == verbs):
+        if by_switch or row.get("always", False) or (verbs and list(operands[: len(verbs)]) == verbs):
             return Installer(row["manager"], row["reads"], len(verbs), row.get("implies", ""), row.get("removes", False))
     return None
 
@@ -73,9 +73,31 @@ def environment_of_tool(command: Sequence[str]) -> str:
     return next((str(row["environment"]) for row in rows if called[:2] == row["command"].split()), "")
 
 
+@cache
+def python_managers() -> frozenset[str]:
+    """The managers that install Python packages of an index such as PyPI."""
+    return frozenset(row["manager"] for row in table("installers")["commands"] if row["reads"] in ("python", "poetry", "requirement"))
+
+
 def configuration_files(manager: str) -> tuple[str, ...]:
     """The files by which a manager is configured for all who use the machine, and for root."""
     return next((tuple(row["files"]) for row in table("installers")["configurations"] if row["manager"] == manager), ())
+
+
+def backend_setting(manager: str) -> tuple[str, str] | None:
+    """The option and the variable by which a manager is told for which accelerator to install PyTorch; None where it has none."""
+    rows = table("installers")["backends"]
+    return next(((row["option"], row["variable"]) for row in rows if row["manager"] == manager), None)
+
+
+def configuration_variable(manager: str) -> str:
+    """The variable that names a configuration file, "" where the manager has none."""
+    return next((str(row["variable"]) for row in table("installers")["configurations"] if row["manager"] == manager), "")
+
+
+def stand_ins(name: str) -> tuple[str, ...]:
+    """The files that may stand for one of that name, where it is not there."""
+    return next((tuple(row["files"]) for row in table("installers")["stand_ins"] if row["of"] == name), ())
 
 
 def lock_files(name: str) -> tuple[str, ...]:

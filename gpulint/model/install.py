@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
-from gpulint.deferred import dataclass
+from gpulint.deferred import dataclass, regex
 from gpulint.facts.commands import launched, program_index, program_name
 from gpulint.facts.installers import Installer, installer, option_roles, variables_of
 from gpulint.parse.options import Arguments, Option, read_arguments
 from gpulint.parse.requirement import Package, conda_package, poetry_package, python_package, system_package
 from gpulint.parse.requirements import Requirements, values_of
 from gpulint.parse.shell import SimpleCommand
-from gpulint.source import Text, Unknown, Value
+from gpulint.source import Location, Text, Unknown, Value
 
 __all__ = ["Install", "Option", "Package", "Requirements", "read_installs"]
 
@@ -22,7 +22,7 @@ __all__ = ["Install", "Option", "Package", "Requirements", "read_installs"]
 class Install(Requirements):
     """One command that installs packages, or removes them.
 
-    Manager is pip, uv, poetry, pipenv, conda, pixi, apt, yum, apk, zypper or pacman. A package whose `text` is an Unknown may be any
+    Manager is pip, uv, poetry, pipenv, pdm, conda, pixi, apt, yum, apk, zypper or pacman. A package whose `text` is an Unknown may be any
     number of words. `requirement_files` holds the file that a command such as `uv sync` reads without being told, at the command's
     verb. Indexes come from the options and, before them, from the environment.
     """
@@ -65,11 +65,11 @@ def _read_install(command: SimpleCommand, environment: Mapping[str, Value]) -> I
     return Install(
         kind.manager,
         tuple(read(word) for word in packages),
-        files or (() if packages else _implied(kind, arguments)),
+        files or (() if packages else _implied(kind, arguments, command.location)),
         values_of(told, roles, "constraint"),
-        values_of(told, roles, "index", "extra-index"),
+        tuple(map(_address, values_of(told, roles, "index", "extra-index"))),
         command.location,
-        values_of(told, roles, "extra-index"),
+        tuple(map(_address, values_of(told, roles, "extra-index"))),
         arguments.options,
         command=command,
         removes=kind.removes,
@@ -83,6 +83,15 @@ _READERS = {
     "requirement": python_package,
     "system": system_package,
 }
+
+
+def _address(index: Value) -> Value:
+    """The address of an index that may be given a name: `cpu=https://...`."""
+    named = _NAMED.match(index) if isinstance(index, Text) else None
+    return index.cut(named.end(), len(index)) if named is not None and isinstance(index, Text) else index
+
+
+_NAMED = regex(r"[A-Za-z0-9._-]+=(?=https?://)")
 
 
 def _masked(words: Sequence[Value]) -> list[str]:
@@ -114,7 +123,7 @@ def _from_environment(program: str, environment: Mapping[str, Value], roles: Map
             yield from (Option(variable, word, word.location) for word in words)
 
 
-def _implied(kind: Installer, arguments: Arguments) -> tuple[Text, ...]:
+def _implied(kind: Installer, arguments: Arguments, command: Location) -> tuple[Text, ...]:
     """The file that the command reads without being told, at the place of its verb."""
-    verb = arguments.operands[kind.operands - 1]
-    return (Text(kind.implies, verb.location, ()),) if kind.implies else ()
+    place = arguments.operands[kind.operands - 1].location if kind.operands else command
+    return (Text(kind.implies, place, ()),) if kind.implies else ()

@@ -32,7 +32,64 @@ def parse_pyproject(source: Source) -> Requirements:
     packages += _poetry_packages(tool, places)
     indexes, extra_indexes = _indexes(tool, places)
     manager = "poetry" if poetry else "uv" if "uv" in tool else "pip"
-    return Requirements(manager, tuple(packages), (), (), indexes, source.location(0, len(source.text)), extra_indexes)
+    files = tuple(places.string(file) for file in _dynamic_files(project, tool))
+    return Requirements(manager, tuple(packages), files, (), indexes, source.location(0, len(source.text)), extra_indexes)
+
+
+def _dynamic_files(project: TomlTable, tool: TomlTable) -> list[str]:
+    """The files that setuptools reads the dependencies from."""
+    if "dependencies" not in _strings(project.get("dynamic")):
+        return []
+    files = _table(tool, "setuptools", "dynamic", "dependencies").get("file")
+    return [files] if isinstance(files, str) else _strings(files)
+
+
+def parse_uv(source: Source) -> Requirements:
+    """Read the indexes of a uv.toml, which holds what pyproject.toml has under `tool.uv`. Never raises."""
+    indexes, extra_indexes = _indexes({"uv": _load(source)}, _Places(source))
+    return Requirements("uv", (), (), (), indexes, source.location(0, len(source.text)), extra_indexes)
+
+
+def parse_pixi(source: Source) -> Requirements:
+    """Read the packages of a pixi.toml, or of the `tool.pixi` of a pyproject.toml: those of conda, and under `nested` those of PyPI. What a
+    feature adds is of the group of its name. Never raises."""
+    data = _load(source)
+    pixi = _table(data, "tool", "pixi") or data
+    places = _Places(source)
+    prefix = "tool.pixi." if pixi is not data else ""
+    conda: list[Package] = []
+    python: list[Package] = []
+    for group, section in _pixi_sections(pixi):
+        for name, constraint in _table(pixi, *section, "dependencies").items():
+            text = places.entry(f"{prefix}{'.'.join((*section, 'dependencies'))}", name)
+            conda.append(Package(name.lower(), text, (), _pixi_specifier(constraint), text.location, group=group))
+        for name, constraint in _table(pixi, *section, "pypi-dependencies").items():
+            text = places.entry(f"{prefix}{'.'.join((*section, 'pypi-dependencies'))}", name)
+            details = constraint if isinstance(constraint, dict) else {"version": constraint}
+            index = details.get("index")
+            package = _poetry_package(name, details, text, group)
+            python.append(package._replace(from_index=places.string(index) if isinstance(index, str) else None))
+    channels = tuple(places.string(each) for each in _strings((_table(pixi, "workspace") or _table(pixi, "project")).get("channels")))
+    location = source.location(0, len(source.text))
+    index = _table(pixi, "pypi-options").get("index-url")
+    indexes = (places.string(index),) if isinstance(index, str) else ()
+    nested = (Requirements("pip", tuple(python), (), (), indexes, location),) if python else ()
+    return Requirements("pixi", tuple(conda), (), (), channels, location, nested=nested)
+
+
+def _pixi_sections(pixi: TomlTable) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The tables that hold dependencies on Linux, each with the feature that it is of."""
+    for group, path in [("", ()), *((name, ("feature", name)) for name in _table(pixi, "feature"))]:
+        yield group, path
+        yield from ((group, (*path, "target", platform)) for platform in ("linux", "linux-64", "unix"))
+
+
+def _pixi_specifier(constraint: object) -> str:
+    """Version and build string as conda writes them: `=2.4.1=*cuda*`."""
+    details = constraint if isinstance(constraint, dict) else {"version": constraint}
+    version, build = (str(details.get(key) or "*").strip() for key in ("version", "build"))
+    version = version if version[0] in "=<>!~" else f"={version}"
+    return "".join(f"{version}={build}".split()) if build != "*" else "" if version == "=*" else "".join(version.split())
 
 
 def parse_lock(source: Source) -> Requirements:
@@ -145,10 +202,26 @@ _KEY_LINE = regex(r"""^[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*=[^\n#]*""", re.MU
 def _project_packages(data: TomlTable, project: TomlTable, places: _Places) -> Iterator[Package]:
     for text in _strings(project.get("dependencies")):
         yield python_package(places.string(text))
+    name = python_name(str(project.get("name", "")))
     for groups in (_table(project, "optional-dependencies"), _table(data, "dependency-groups")):
-        for group, texts in groups.items():
-            for text in _strings(texts):
-                yield python_package(places.string(text))._replace(group=group)
+        own = {group: [python_package(places.string(text)) for text in _strings(texts)] for group, texts in groups.items()}
+        for group in groups:
+            for part in _parts_of(group, groups, own, name):
+                yield from (package._replace(group=group) for package in own[part] if package.name != name)
+
+
+def _parts_of(group: str, groups: TomlTable, own: dict[str, list[Package]], project: str) -> Iterator[str]:
+    """An extra or dependency group and those that it takes in: `{include-group = "other"}`, or the project itself with other extras."""
+    names = {python_name(each): each for each in own}
+    following, seen = [group], {group}
+    while following:
+        current = following.pop()
+        yield current
+        named = [str(entry.get("include-group")) for entry in _tables(groups[current])]
+        named += [extra for package in own[current] if package.name == project for extra in package.extras]
+        new = [names[python_name(each)] for each in named if python_name(each) in names]
+        following += [each for each in new if each not in seen]
+        seen.update(new)
 
 
 def _poetry_packages(tool: TomlTable, places: _Places) -> Iterator[Package]:

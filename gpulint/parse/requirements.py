@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gpulint.deferred import dataclass, regex
 from gpulint.parse.options import Option, read_arguments
@@ -64,9 +63,10 @@ def parse(source: Source) -> Requirements:
 
         return parse_pipfile(source) if name == "pipfile" else parse_pipfile_lock(source)
     if name.endswith((".toml", ".lock")):
-        from gpulint.parse.pyproject import parse_lock, parse_pyproject
+        from gpulint.parse.pyproject import parse_lock, parse_pyproject, parse_uv
 
-        return parse_pyproject(source) if name.endswith("pyproject.toml") else parse_lock(source)
+        reader = parse_uv if name == "uv.toml" else parse_pyproject if name.endswith("pyproject.toml") else parse_lock
+        return reader(source)
     return parse_environment(source) if name.endswith((".yml", ".yaml")) else parse_requirements(source)
 
 
@@ -75,12 +75,9 @@ def parse_requirements(source: Source) -> Requirements:
     return _from_lines(_logical_lines(source), source.location(0, len(source.text)))
 
 
-def parse_lines(text: Text) -> Requirements:
+def parse_lines(lines: Iterable[Text], location: Location) -> Requirements:
     """Read requirements that stand in another file, such as a heredoc: each line for itself."""
-    ends = [match.start() for match in re.finditer(r"\n|\Z", text)]
-    starts = [0, *(end + 1 for end in ends[:-1])]
-    lines = (line for start, end in zip(starts, ends, strict=True) for line in _content(text.cut(start, end)))
-    return _from_lines(lines, text.location)
+    return _from_lines((content for line in lines for content in _content(line)), location)
 
 
 def _from_lines(lines: Iterator[Text], location: Location) -> Requirements:
@@ -151,6 +148,21 @@ def _unquoted(word: Text) -> Text:
 
 def _with_variables(text: Text) -> Value:
     return Unknown(str(text), text.location) if _VARIABLE.search(text) else text
+
+
+def parse_conda_list(source: Source) -> Requirements:
+    """Read what `conda install --file` reads: a specification a line, or the addresses of an explicit list."""
+    packages = []
+    for line in _logical_lines(source):
+        archive = _CONDA_ARCHIVE.fullmatch(line)
+        if archive is not None:
+            packages.append(Package(archive[1].lower(), line, (), f"={archive[2]}={archive[3]}", line.location))
+        elif not line.startswith("@"):
+            packages.append(conda_package(line))
+    return Requirements("conda", tuple(packages), (), (), (), source.location(0, len(source.text)))
+
+
+_CONDA_ARCHIVE = regex(r"https?://\S+/([A-Za-z0-9_][\w.-]*)-([^-/\s]+)-([^-/\s]+)\.(?:conda|tar\.bz2)(?:#\S+)?")
 
 
 def parse_environment(source: Source) -> Requirements:

@@ -27,7 +27,56 @@ def parse_setup(source: Source) -> Requirements:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    return _requirements(source, tuple(_packages_of_call(source, tree, names)))
+    return _requirements(source, tuple(_packages_of_call(source, tree, names)), tuple(_files_of_call(source, tree)))
+
+
+def _files_of_call(source: Source, tree: ast.Module) -> Iterator[Text]:
+    """The files whose lines are given as `install_requires`: those that the value opens, by itself or through names and functions. None
+    where some lines may be left out: more than comments, blanks and options."""
+    named = _definitions(tree)
+    found: list[Text] = []
+    for call in (statement.value for statement in tree.body if isinstance(statement, ast.Expr)):
+        if isinstance(call, ast.Call) and _called(call.func) == "setup":
+            following: list[ast.AST] = [keyword.value for keyword in call.keywords if keyword.arg == "install_requires"]
+            seen: set[str] = set()
+            while following:
+                for node in ast.walk(following.pop()):
+                    if isinstance(node, ast.comprehension) and not all(map(_is_of_form, node.ifs)):
+                        return
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(_LISTS):
+                        found.append(_text(source, node, node.value))
+                    elif isinstance(node, ast.Name) and node.id in named and node.id not in seen:
+                        seen.add(node.id)
+                        following += named[node.id]
+    yield from found
+
+
+def _is_of_form(condition: ast.expr) -> bool:
+    """Whether a condition leaves a line out by its form alone: `if line and not line.startswith("#")`."""
+    constants = (node.value for node in ast.walk(condition) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return all(not constant or constant[0] in "#- \n" for constant in constants)
+
+
+_LISTS = (".txt", ".in")
+
+
+def _definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
+    """What stands for each name of a module: what is assigned to it, its function, or what it is opened as."""
+    found: dict[str, list[ast.AST]] = {}
+    statements = [each for node in tree.body for each in ([node, *node.body] if isinstance(node, ast.With) else [node])]
+    for node in statements:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.With):
+            opened = ((item.optional_vars, item.context_expr) for item in node.items)
+            for name, value in opened:
+                if isinstance(name, ast.Name):
+                    found.setdefault(name.id, []).append(value)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(node.value)
+    return found
 
 
 def _packages_of_call(source: Source, tree: ast.Module, names: dict[str, ast.expr]) -> Iterator[Package]:
@@ -96,5 +145,5 @@ def _packages_of_cfg(source: Source) -> Iterator[Package]:
             yield python_package(text)._replace(group=python_name(option) if is_extra else "")
 
 
-def _requirements(source: Source, packages: tuple[Package, ...]) -> Requirements:
-    return Requirements("pip", packages, (), (), (), source.location(0, len(source.text)))
+def _requirements(source: Source, packages: tuple[Package, ...], files: tuple[Text, ...] = ()) -> Requirements:
+    return Requirements("pip", packages, files, (), (), source.location(0, len(source.text)))

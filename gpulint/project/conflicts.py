@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from gpulint.deferred import NamedTuple
 from gpulint.facts.frameworks import Build, index_variant, same_module, torch_build, torch_companion, torch_requirement
+from gpulint.facts.installers import python_managers
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.contents import Contents, Installed, OfBase, Removed, fits, meanings, satisfies
 from gpulint.project.frameworks import TORCH, platform_of, torch_build_of
 from gpulint.source import Text, Unknown
 
-_PYTHON = ("pip", "uv", "poetry", "pipenv")
 _UPPER_BOUNDS = ("<", "==", "~=", "===")
 
 
@@ -73,7 +73,7 @@ def replacements(stage: Stage, project: Project) -> Iterator[Replacement]:
 
 
 def _replacement(cause: Installed, contents: Contents, stage: Stage, project: Project) -> Replacement | None:
-    if not cause.is_certain or cause.stage not in stage.chain() or cause.install.manager not in _PYTHON or _is_constrained(cause):
+    if not cause.is_certain or cause.stage not in stage.chain() or cause.install.manager not in python_managers() or _is_constrained(cause):
         return None
     by_name = cause.name == "torch"
     if not by_name and (cause.is_alone or (cause.name not in TORCH and not _requirement(cause))):

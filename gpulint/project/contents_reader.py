@@ -11,7 +11,7 @@ from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import words
 from gpulint.facts.commands import is_shell
 from gpulint.facts.images import brought_packages
-from gpulint.facts.installers import environment_of_tool, lock_files, option_meaning
+from gpulint.facts.installers import environment_of_tool, lock_files, option_meaning, stand_ins
 from gpulint.model.image import ImageRef
 from gpulint.model.install import Install, read_installs
 from gpulint.model.script import read_script
@@ -20,15 +20,16 @@ from gpulint.parse.marker import holds_on_linux
 from gpulint.parse.requirement import Package, python_name
 from gpulint.parse.requirements import Requirements, parse_lines
 from gpulint.parse.shell import SimpleCommand
+from gpulint.parse.shell_syntax import joined
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.contents import Contents, Installed, OfBase, Removed, exact_version, meanings
-from gpulint.project.image_files import ImageFiles, absolute, entered
+from gpulint.project.image_files import ImageFiles, absolute, brings, entered
 from gpulint.project.installer_config import configured_indexes
 from gpulint.project.tree import Tree
-from gpulint.source import Text, Unknown, Value, as_written
+from gpulint.project.written_files import Lines, WrittenFiles, lines_of
+from gpulint.source import Source, Text, Unknown, Value, as_written
 
 _MOST_FILES = 50  # requirement files that name one another
-_NOT_READ = ("pixi.toml",)
 _STANDARD_INPUT = ("/dev/stdin", "-")
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _LOCAL = regex(r"(?P<path>[./~][^\[;@]*)(?:\[(?P<extras>[^\]]*)\])?")
@@ -42,6 +43,7 @@ class ContentsReader:
         self._files = ImageFiles(dockerfile, context, tree)
         self._tree = tree
         self._contents: list[Contents] = []
+        self._written: list[WrittenFiles] = []
 
     def of(self, stage: Stage) -> Contents:
         """What the image of the stage contains, with what it copies out of earlier stages: these are read first."""
@@ -50,7 +52,9 @@ class ContentsReader:
         return self._contents[stage.index]
 
     def _read(self, stage: Stage) -> Contents:
-        reader = _Reader(self._files, self._tree)
+        written = WrittenFiles(self._written[stage.parent.index] if stage.parent is not None else None)
+        self._written.append(written)
+        reader = _Reader(self._files, self._tree, written)
         own = tuple(event for step in sorted(_steps(stage), key=_place) for event in self._events(step, stage, reader))
         if stage.parent is None:
             return Contents(own, tuple(reader.unread), tuple(_of_base(stage.base)))
@@ -60,6 +64,7 @@ class ContentsReader:
     def _events(self, step: Step, stage: Stage, reader: _Reader) -> Iterator[Installed | Removed]:
         if not isinstance(step, Copy):
             return reader.of_run(stage, *step)
+        reader.copied(step)
         source = self._files.stage_of(step)
         known = source is not None and source.index < len(self._contents)
         return _brought(step, source, self._contents[source.index]) if known and source is not None else iter(())
@@ -78,9 +83,9 @@ Step = tuple[Run, tuple[Install, ...]] | Copy
 
 
 def _steps(stage: Stage) -> Iterator[Step]:
-    """The RUNs of a stage, and the copies that may bring packages of other stages."""
+    """The RUNs of a stage, and its copies, which may bring files and the packages of other stages."""
     yield from stage.steps
-    yield from (copy for copy in stage.copies if copy.from_ is not None)
+    yield from stage.copies
 
 
 def _place(step: Step) -> tuple[int, int]:
@@ -115,12 +120,18 @@ _OF_SYSTEM = frozenset({"apt", "yum", "apk", "zypper", "pacman"})
 
 
 class _Reader:
-    """Reads the RUNs of one image. `unread` collects the files that are not here."""
+    """Reads the RUNs of one image. `written` is what they have made of files, `unread` collects the files that are not known here."""
 
-    def __init__(self, files: ImageFiles, tree: Tree) -> None:
+    def __init__(self, files: ImageFiles, tree: Tree, written: WrittenFiles) -> None:
         self._files = files
         self._tree = tree
+        self._written_files = written
         self.unread: list[Value] = []
+
+    def copied(self, copy: Copy) -> None:
+        """Take in that a COPY puts files where others were written."""
+        for path in [path for path in self._written_files if brings(copy, path)]:
+            self._written_files.forget(path)
 
     def of_run(self, stage: Stage, run: Run, installs: tuple[Install, ...]) -> Iterator[Installed | Removed]:
         """What a RUN installs and removes: by its own commands, and by those of a script of the repository that it runs."""
@@ -134,6 +145,7 @@ class _Reader:
                 if install is not None:
                     own_run = run._replace(working_directory=folder)
                     yield from self._of_install(install, stage, own_run, is_certain and id(command) not in uncertain)
+            self._written_files.run(command, folder, id(command) not in uncertain)
 
     def _of_script(self, command: SimpleCommand, stage: Stage, run: Run, folder: Value | None) -> Iterator[tuple[Install, bool]]:
         """The installs of a shell script of the repository that the command runs, each with whether it certainly runs."""
@@ -155,10 +167,10 @@ class _Reader:
             yield from (Removed(package.name, environment) for package in install.packages if package.name)
             return
         asked = tuple(self._asked(install, stage, run))
-        pins, is_settled = self._pins(install, stage, run)
+        pins, is_settled = self._pins(install, tuple({id(each): each for each, _ in asked}.values()), stage, run)
         indexes, extra_indexes = _indexes((install, *(requirements for requirements, _ in asked)))
         if len(indexes) == len(extra_indexes):
-            configured, added = configured_indexes(install.manager, stage, run, self._files, self._tree)
+            configured, added = configured_indexes(install.manager, stage, run, self._text)
             indexes, extra_indexes = (*configured, *indexes), (*added, *extra_indexes)
         for requirements, package in asked:
             name = package.name or (package.wheel or ("", ""))[0]
@@ -191,22 +203,26 @@ class _Reader:
                 yield install, package
         chosen = _groups(install)
         for file in install.requirement_files:
-            written = self._written(file, install, stage, run)
-            if written is not None:
-                requirements = parse_lines(written)
+            lines = self._written(file, install, stage, run)
+            if lines is not None:
+                requirements = parse_lines(lines, lines[0].location if lines else file.location)
                 yield from ((requirements, package) for package in requirements.packages)
-            else:
-                yield from self._of_file(file, stage, run, chosen)
+            if lines is None or self._found(file, stage, run) is not None:
+                yield from self._of_file(file, stage, run, chosen, install.manager)
 
-    def _written(self, file: Value, install: Install, stage: Stage, run: Run) -> Text | None:
-        """The text of a file that a heredoc writes: the command's own standard input, or one that is copied in."""
+    def _written(self, file: Value, install: Install, stage: Stage, run: Run) -> Lines | None:
+        """The lines of a file that the Dockerfile itself writes: the command's own standard input, a heredoc that is copied in, or what a
+        command before it printed there."""
         if not isinstance(file, Text):
             return None
         if file in _STANDARD_INPUT:
             bodies = [each.target for each in install.command.redirects if each.operator.startswith("<<")]
-            return bodies[-1] if bodies and isinstance(bodies[-1], Text) else None
+            return lines_of(bodies[-1]) if bodies and isinstance(bodies[-1], Text) else None
         place = absolute(run.working_directory, file)
-        return self._files.written(place, stage, run) if place else None
+        if place is None or place in self._written_files:
+            return self._written_files.lines(place) if place else None
+        copied = self._files.written(place, stage, run)
+        return lines_of(copied) if copied is not None else None
 
     def _of_project(self, folder: Text, stage: Stage, run: Run, groups: _Groups) -> Iterator[tuple[Requirements, Package]]:
         """The packages that a project in a folder depends on, by whichever of its files names some."""
@@ -215,25 +231,36 @@ class _Reader:
         for file in found or files[:1]:
             yield from self._of_file(file, stage, run, groups)
 
-    def _of_file(self, file: Value, stage: Stage, run: Run, groups: _Groups) -> Iterator[tuple[Requirements, Package]]:
-        """The packages of a file and of those that it names, of no group or of one of these."""
+    def _of_file(self, file: Value, stage: Stage, run: Run, groups: _Groups, manager: str = "") -> Iterator[tuple[Requirements, Package]]:
+        """The packages of a file and of those that it names, of no group or of one of these, as that manager reads it."""
         origin = self._found(file, stage, run)
-        if origin is None or basename(origin) in _NOT_READ:
+        if origin is None and isinstance(file, Text):
+            beside = (Text(join_paths(dirname(file), name), file.location, ()) for name in stand_ins(basename(file)))
+            origin = next(filter(None, (self._found(each, stage, run) for each in beside)), None)
+        if origin is None:
             self.unread.append(file)
             return
-        for requirements in self._read(origin):
+        for requirements in self._read(origin, manager):
             for package in requirements.packages:
                 if groups.has(package):
                     yield requirements, package
 
     def _found(self, file: Value, stage: Stage, run: Run) -> str | None:
-        """The file of the repository that stands where the command looks for one."""
+        """The file of the repository that stands where the command looks for one, as it is there: not where the build has changed it."""
         place = absolute(run.working_directory, file) if isinstance(file, Text) else None
-        return self._files.at(place, stage, run) if place else None
+        is_changed = place in self._written_files and not self._written_files.only_adds(place) if place else True
+        return None if is_changed or place is None else self._files.at(place, stage, run)
 
-    def _read(self, path: str) -> Iterator[Requirements]:
+    def _text(self, path: str, stage: Stage, run: Run) -> Source | Text | None:
+        """What stands at a path of the image: a file of the repository, or what the Dockerfile itself writes there."""
+        lines = self._written_files.lines(path)
+        if lines:
+            return joined([part for line in lines for part in (line, Text("\n", line.location, ()))], lines[0].location)
+        origin = self._found(Text(path, run.instruction.location, ()), stage, run)
+        return self._files.written(path, stage, run) or (self._tree.source(origin) if origin is not None else None)
+
+    def _read(self, path: str, manager: str = "") -> Iterator[Requirements]:
         """A file of requirements, what is nested in it, and the files that it names in turn."""
-        from gpulint.parse.requirements import parse
 
         following, seen = [path], {path}
         while following and len(seen) <= _MOST_FILES:
@@ -241,7 +268,7 @@ class _Reader:
             source = self._tree.source(current)
             if source is None:
                 continue
-            requirements = parse(source)
+            requirements = _parsed(source, manager)
             for each in (requirements, *requirements.nested):
                 yield each
                 named = (normpath(join_paths(dirname(current), file)) for file in each.requirement_files if isinstance(file, Text))
@@ -249,7 +276,7 @@ class _Reader:
                 following += new
                 seen.update(new)
 
-    def _pins(self, install: Install, stage: Stage, run: Run) -> tuple[dict[str, set[str]], bool]:
+    def _pins(self, install: Install, asked: tuple[Requirements, ...], stage: Stage, run: Run) -> tuple[dict[str, set[str]], bool]:
         """The versions that constraints and lock files choose, more than one where something else decides between them, and whether all
         of those that are named could be read."""
         pins: dict[str, set[str]] = {}
@@ -262,6 +289,10 @@ class _Reader:
             origin = self._found(file, stage, run)
             is_settled = is_settled and origin is not None
             found.append(origin)
+        named = [(each, file) for each in asked if each is not install for file in each.constraint_files]
+        beside = [join_paths(dirname(each.location.path), file) if isinstance(file, Text) else "" for each, file in named]
+        is_settled = is_settled and all(normpath(path) in self._tree for path in beside)
+        found += map(normpath, beside)
         for origin in filter(None, found):
             for requirements in self._read(origin):
                 for package in requirements.packages:
@@ -269,6 +300,18 @@ class _Reader:
                     if version is not None and holds_on_linux(package.marker) is not False:
                         pins.setdefault(package.name, set()).add(version)
         return pins, is_settled
+
+
+def _parsed(source: Source, manager: str) -> Requirements:
+    """A file as the manager reads it. The readers of formats are imported here: few runs need any."""
+    from gpulint.parse.requirements import parse, parse_conda_list
+
+    if manager == "pixi":
+        from gpulint.parse.pyproject import parse_pixi
+
+        return parse_pixi(source)
+    is_list = manager == "conda" and not source.path.endswith((".yml", ".yaml", ".toml"))
+    return parse_conda_list(source) if is_list else parse(source)
 
 
 class _Groups(NamedTuple):
@@ -361,10 +404,13 @@ def _own_environment(stage: Stage) -> str:
 _SYSTEM = ("", "/", "/usr", "/usr/local")
 
 
+_SOURCING = (".", "source")
+
+
 def _script_path(command: SimpleCommand) -> str:
-    """The script that a command runs: by its path, or as the first operand of a shell; "" for none."""
+    """The script that a command runs or sources: by its path, or as the first operand of a shell; "" for none."""
     words = [as_written(word) for word in command.words if not as_written(word).startswith("-")]
-    if words and is_shell(words[0]):
+    if words and (is_shell(words[0]) or words[0] in _SOURCING):
         words = words[1:]
     elif not (words and words[0].endswith((".sh", ".bash"))):
         return ""

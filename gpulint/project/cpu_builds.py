@@ -23,16 +23,16 @@ from gpulint.facts.frameworks import (
     same_module,
 )
 from gpulint.facts.images import Need
+from gpulint.facts.installers import python_managers
 from gpulint.facts.packages import package_facts
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.contents import Contents, Installed
-from gpulint.project.frameworks import TORCH, torch_build_of
+from gpulint.project.frameworks import TORCH, torch_backend, torch_build_of
 from gpulint.project.stages import image_stages, origins_of
 from gpulint.source import Text, Unknown, as_written
 
 _CONDA = ("conda", "pixi")
-_PYTHON = ("pip", "uv", "poetry", "pipenv", "pixi")
 _JAX = ("jax", "jaxlib")
 _NVCC = "nvcc"
 _BUILDERS = frozenset({_NVCC, "cmake", "make", "ninja", "meson", "bazel", "cargo", "go", "scons"})
@@ -81,7 +81,7 @@ def _is_shadowing(installed: Installed, contents: Contents) -> bool:
 def _cpu_build(installed: Installed, contents: Contents, stage: Stage, project: Project) -> CpuBuild | None:
     if installed.install.manager in _CONDA and installed.asked.manager in _CONDA:
         return _of_conda(installed, contents, stage)
-    if installed.install.manager not in (*_PYTHON, *_CONDA):
+    if installed.install.manager not in (*python_managers(), *_CONDA):
         return None
     if installed.name in TORCH:
         return None if _comes_with_torch(installed, contents) else _of_torch(installed, project)
@@ -106,6 +106,11 @@ def _of_torch(installed: Installed, project: Project) -> CpuBuild | None:
     index = next((each for each in (installed.index, *installed.indexes) if isinstance(each, Text) and index_variant(each) == "cpu"), None)
     if index is not None:
         return CpuBuild(installed, f"comes from the CPU index {index}", "leave the CPU index out, or take the one of the base's CUDA", True)
+    backend = torch_backend(installed)
+    if backend is not None:
+        looks = as_written(backend) == "auto"
+        why = "is the CPU build, since uv sees no driver when an image is built" if looks else "is the CPU build by the backend of uv"
+        return CpuBuild(installed, why, "name the backend of the base's CUDA, such as cu128", not looks)
     if installed.name != "torch":
         return None
     instead = "take torch 2.11 or newer, or an index of PyTorch such as .../whl/cu128"
@@ -141,6 +146,8 @@ def _of_conda(installed: Installed, contents: Contents, stage: Stage) -> CpuBuil
     build = conda_build_meaning(installed.package.specifier)
     if build == "cpu":
         return CpuBuild(installed, "asks for the CPU build by its build string", "ask for a CUDA build: =*=cuda*", True)
+    if installed.asked.manager == "pixi" and installed.asked is not installed.install:
+        return None  # its lock file was solved elsewhere
     beside = [each for each in contents.packages if each.environment == installed.environment]
     is_chosen = build == "cuda" or any(conda_meaning(each.name) in ("cuda", "cpu") or "cuda" in each.name for each in beside)
     if is_chosen or any(isinstance(index, Unknown) or has_cuda_builds(index) for index in installed.indexes):

@@ -15,6 +15,7 @@ from gpulint.facts.frameworks import (
     system_cuda,
     torch_requirement,
 )
+from gpulint.facts.installers import python_managers
 from gpulint.facts.packages import package_facts
 from gpulint.model.stage import Stage
 from gpulint.project import Project
@@ -23,7 +24,6 @@ from gpulint.project.frameworks import platform_of, torch_build_of
 from gpulint.project.stage_programs import programs_of
 from gpulint.source import Text, as_written
 
-_PYTHON_MANAGERS = frozenset({"pip", "uv", "poetry", "pipenv"})
 _PROJECT_FILES = (".toml", "Pipfile", ".lock")
 _WHEELS_WITH_CUDA = "linux/amd64"
 
@@ -74,7 +74,7 @@ def cuda_needs(stage: Stage, project: Project) -> Iterator[CudaNeed]:
     if platform_of(stage, project) != _WHEELS_WITH_CUDA:
         return
     for installed in contents.packages:
-        if installed.install.manager in _PYTHON_MANAGERS and installed.is_certain:
+        if installed.install.manager in python_managers() and installed.is_certain:
             yield from _need(installed, contents)
 
 

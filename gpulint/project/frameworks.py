@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gpulint.facts.frameworks import Build, index_variant, newest, torch_build, torch_indexes, torch_versions
+from gpulint.facts.frameworks import Build, backend_index, index_variant, newest, torch_build, torch_indexes, torch_versions
+from gpulint.facts.installers import backend_setting
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.contents import Installed, fits
-from gpulint.source import Text, Unknown
+from gpulint.source import Text, Unknown, Value
 
 TORCH = ("torch", "torchvision", "torchaudio")
 """PyTorch's own packages, which come from the same index."""
@@ -30,6 +31,9 @@ def torch_build_of(installed: Installed, project: Project) -> Build:
     """
     platform = platform_of(installed.stage, project)
     unknown = Build("")
+    backend = torch_backend(installed)
+    if backend is not None and platform:
+        return unknown if isinstance(backend, Unknown) else torch_build(_version(installed), backend_index(backend), platform)
     if not platform or not installed.is_settled or any(isinstance(index, Unknown) for index in installed.indexes):
         return unknown
     index, version = installed.index, _version(installed)
@@ -40,6 +44,15 @@ def torch_build_of(installed: Installed, project: Project) -> Build:
     if len(variants) > 1 or (version is None and variants != {_CPU}):
         return unknown
     return torch_build(version, added[0] if added else None, platform)
+
+
+def torch_backend(installed: Installed) -> Value | None:
+    """The backend that `uv pip` is told to choose PyTorch's index by: cpu, cu128, or auto, which looks for a driver; None for none."""
+    setting = backend_setting(installed.install.manager)
+    if setting is None:
+        return None
+    option, variable = installed.install.option(setting[0]), installed.stage.variable(setting[1])
+    return option.value if option is not None else variable.value if variable is not None else None
 
 
 def _version(installed: Installed) -> str | None:

@@ -78,7 +78,7 @@ class ImageFiles:
             return
         stage = self._dockerfile.stage(from_) if isinstance(from_, Text) else None
         if stage is not None and depth < _MOST_STAGES:
-            yield from self._copied(join_paths("/", path), stage, None, depth + 1)
+            yield from self._copied(normpath(join_paths("/", path)), stage, None, depth + 1)
 
 
 def absolute(directory: Value | None, path: str) -> str | None:
@@ -100,6 +100,11 @@ def entered(command: SimpleCommand, folder: Value | None) -> Value | None:
     return Unknown(str(target), target.location) if place is None else Text(place, target.location, ())
 
 
+def brings(copy: Copy, path: str) -> bool:
+    """Whether a COPY or ADD may put something at an absolute path of the image."""
+    return any(True for source in copy.sources for _ in _sources_of(copy, source, path))
+
+
 def _sources_of(copy: Copy, source: Value, path: str) -> Iterator[str]:
     """What of a copy's source stands at the path once it is copied: a file, or what lies in a folder, as a path from where it is taken."""
     if isinstance(source, Unknown) or isinstance(copy.target, Unknown) or "://" in source:
@@ -114,6 +119,10 @@ def _sources_of(copy: Copy, source: Value, path: str) -> Iterator[str]:
     if not path.startswith(folder):
         return
     inner = path.removeprefix(folder)
+    if copy.instruction.flag("parents") is not None:
+        whole = normpath(taken)
+        yield from [inner] if whole in (".", inner) or inner.startswith(whole + "/") else []
+        return
     name = basename(taken.rstrip("/"))
     if _WILD & set(name):
         if "/" not in inner and fnmatchcase(inner, name):

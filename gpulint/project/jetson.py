@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from gpulint.facts.frameworks import family, is_known_index
 from gpulint.facts.images import is_jetson_base
+from gpulint.facts.installers import python_managers
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.contents import Contents, Installed
 from gpulint.project.cpu_builds import is_asked_for_cuda
 from gpulint.source import Text, Unknown
 
-_PYTHON = ("pip", "uv", "poetry", "pipenv")
 _FRAMEWORKS = ("torch", "tensorflow", "tensorflow-cpu", "onnxruntime")
 _COMPANION = "onnxruntime"
 
@@ -31,7 +31,7 @@ def ordinary_wheels(stage: Stage, project: Project) -> Iterator[Installed]:
         return
     contents = project.contents(stage)
     for installed in contents.packages:
-        is_ordinary = installed.name in _FRAMEWORKS and installed.install.manager in _PYTHON and _is_ordinary(installed, contents)
+        is_ordinary = installed.name in _FRAMEWORKS and installed.install.manager in python_managers() and _is_ordinary(installed, contents)
         if is_ordinary and (installed.name != _COMPANION or is_asked_for_cuda(stage, project)):
             yield installed
 

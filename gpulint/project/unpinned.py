@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gpulint.deferred import NamedTuple
 from gpulint.facts.drivers import below, major_floor
 from gpulint.facts.frameworks import index_variant, is_known_index, jax_build, newest, system_cuda, torch_build, torch_requirement
+from gpulint.facts.installers import python_managers
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Stage
 from gpulint.project import Project
@@ -14,7 +15,6 @@ from gpulint.project.contents import Contents, Installed
 from gpulint.project.frameworks import TORCH, platform_of, torch_build_of
 from gpulint.source import Text, Unknown, Value
 
-_PYTHON = ("pip", "uv", "poetry", "pipenv")
 _BOUNDS = ("<", "==", "~=")
 
 
@@ -52,7 +52,7 @@ def _is_open(installed: Installed) -> bool:
     has_address = package.wheel is not None or "@" in package.shown or "://" in package.shown
     has_bound = any(mark in package.specifier for mark in _BOUNDS)
     is_chosen = installed.version is not None or not installed.is_settled or not installed.is_certain
-    return installed.install.manager in _PYTHON and not (has_address or has_bound or is_chosen)
+    return installed.install.manager in python_managers() and not (has_address or has_bound or is_chosen)
 
 
 def _is_tied(installed: Installed, contents: Contents) -> bool:

@@ -8,13 +8,13 @@ from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import version_key
 from gpulint.facts.frameworks import has_source, is_known_index, newest_wheel_glibc, torch_requirement, wheel_glibc
 from gpulint.facts.images import glibc
+from gpulint.facts.installers import python_managers
 from gpulint.model.image import ImageRef
 from gpulint.model.stage import Stage
 from gpulint.project import Project
 from gpulint.project.contents import Installed
 from gpulint.source import Text, Unknown
 
-_PYTHON = ("pip", "uv", "poetry", "pipenv")
 _LOWER_BOUND = regex(r"(?:>=|~=|==)(?P<version>\d[\d.]*)(?:\.\*)?")
 
 
@@ -47,7 +47,7 @@ def _is_from_wheels(installed: Installed) -> bool:
     """Whether the package comes as a wheel from an index that is known to have no other than these."""
     is_known = all(isinstance(index, Text) and is_known_index(index) for index in installed.indexes)
     is_plain = installed.package.wheel is None and "@" not in installed.package.shown and not installed.has_option("--no-binary")
-    return installed.install.manager in _PYTHON and is_known and is_plain and installed.is_settled
+    return installed.install.manager in python_managers() and is_known and is_plain and installed.is_settled
 
 
 def _need(installed: Installed) -> tuple[str | None, str]:

@@ -104,9 +104,21 @@ def test_a_file_that_is_not_here_is_told(tmp_path: Path) -> None:
     assert len(found.unread) == 2
 
 
-def test_a_file_of_a_form_that_is_not_read_is_told(tmp_path: Path) -> None:
-    found = contents(tmp_path, "FROM python:3.11\nCOPY . .\nRUN pixi install\n", {"pixi.toml": '[dependencies]\npytorch = "*"\n'})
-    assert (found.packages, [str(file) for file in found.unread]) == ((), ["pixi.toml"])
+@pytest.mark.parametrize("change", ["sed -i /torch/d r.txt", "mv other.txt r.txt", "grep -v torch all.txt > r.txt", "wget -O r.txt $URL"])
+def test_a_file_that_the_build_changes_is_told(tmp_path: Path, change: str) -> None:
+    found = contents(tmp_path, f"FROM python:3.11\nCOPY . .\nRUN {change}\nRUN pip install -r r.txt\n", {"r.txt": "torch\n"})
+    assert (found.packages, [str(file) for file in found.unread]) == ((), ["r.txt"])
+
+
+@pytest.mark.parametrize("reading", ["cat r.txt", "grep torch r.txt", "chmod 644 r.txt", "sed -n 1p r.txt", "cp r.txt kept.txt"])
+def test_a_file_that_the_build_only_reads_is_as_it_was(tmp_path: Path, reading: str) -> None:
+    found = contents(tmp_path, f"FROM python:3.11\nCOPY . .\nRUN {reading}\nRUN pip install -r r.txt\n", {"r.txt": "torch\n"})
+    assert [each.name for each in found.packages] == ["torch"]
+
+
+def test_a_file_that_a_stage_writes_is_there_in_those_on_it(tmp_path: Path) -> None:
+    found = contents(tmp_path, "FROM python:3.11 AS base\nRUN echo torch > /r.txt\nFROM base\nRUN pip install -r /r.txt\n")
+    assert [each.name for each in found.packages] == ["torch"]
 
 
 def test_a_copy_behind_the_command_is_none_for_it(tmp_path: Path) -> None:
