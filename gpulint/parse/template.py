@@ -102,10 +102,12 @@ def _has_placeholder(text: str) -> bool:
 
 
 class _Loose(NamedTuple):
-    """An action on a line of its own, and the column, from 0, in which what it writes begins."""
+    """An action on a line of its own, or one that begins the value which goes on below; and the column, from 0, in which what it writes
+    begins. `line` is behind that of the key or dash which the value belongs to."""
 
     action: Action
     indentation: int
+    line: float
 
 
 class _Scope(NamedTuple):
@@ -128,8 +130,8 @@ class _Reader:
         self._lines = lines
         self._actions = [action for action in actions if not action.literal]
         self._places = [(action.line, action.column) for action in self._actions]
-        self._loose = [_Loose(action, self._indentation(action)) for action in actions if not lines[action.line - 1]]
-        self._loose_lines = [loose.action.line for loose in self._loose]
+        self._loose = [_Loose(action, self._indentation(action), line) for action in actions if (line := self._loose_line(action))]
+        self._loose_lines = [loose.line for loose in self._loose]
         self._claimed: set[Action] = set()
         self._done: dict[int, Node] = {}
 
@@ -160,7 +162,7 @@ class _Reader:
         return Mapping(kept, node.location, node.tag, self._is_open(node, lines, scope) or len(kept) < len(entries))
 
     def _sequence(self, node: Sequence, scope: _Scope) -> Sequence:
-        lines = [item.location.line for item in node.items]
+        lines = [self._begin(item.location.line) for item in node.items]
         scopes = _scopes_within(node, lines, scope)
         items = tuple(self._node(item, inner) for item, inner in zip(node.items, scopes, strict=True))
         return Sequence(items, node.location, node.tag, self._is_open(node, lines, scope))
@@ -181,7 +183,20 @@ class _Reader:
         is_root = scope.indentation < 0
         return not (is_root and block.line <= node.location.line and block.end_line >= node.location.end_line)
 
+    def _begin(self, line: int) -> int:
+        """The line on which an item begins that is read from this line on: that of its dash, where only actions stood behind it."""
+        above = next((number for number in range(line - 1, 0, -1) if self._lines[number - 1].strip()), 0)
+        return above if above and not self._lines[above - 1].strip(" -") else line
+
     # Actions on lines of their own
+
+    def _loose_line(self, action: Action) -> float:
+        """The line on which an action stands alone, or half a line more for one behind the key or dash of the value that it begins; 0 for
+        any other."""
+        line = self._lines[action.line - 1]
+        if not line:
+            return action.line
+        return action.line + 0.5 if action.writes and not line[action.column - 1 :].strip() else 0
 
     def _indentation(self, action: Action) -> int:
         indents = _INDENT.findall(self._source.text, action.start, action.end)

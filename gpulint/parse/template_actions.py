@@ -25,6 +25,9 @@ _WRITES, _SILENT, _CONTINUED = "\x01\x02\x03"
 either from its second line on."""
 _MARK = regex("[\x01-\x03]")
 _LEADING_SILENT = regex("^[ \t]*\x02+(?=[ \t]*[^\x01-\x03 \t\r])")
+_BEGUN_VALUE = regex("(?P<before>[ ]*(?:- +)*)(?P<owner>-|[^\\s#'\"\\[\\]{}:,-][^\\s:#]*:)[ ]+\x01[\x01-\x03 \t\r]*")
+"""A dash or a key behind which only actions stand, of which the first writes; `before` ends where the dash or key begins."""
+_ENTRY = regex(r" *(?:- |-$|[^\s#][^#]*?:(?: |$))")
 _PLACEHOLDERS = {1: "x", 2: " ", 3: " "}
 
 
@@ -130,7 +133,8 @@ def render(text: str, actions: Iterable[Action], blocks: Blocks) -> list[str]:
     """The lines of a template as lines of YAML.
 
     A line of actions alone becomes empty. In others, what writes something becomes a placeholder of the same length; the literal that
-    an action writes stays; and what writes nothing becomes blank, but a placeholder before text, whose indentation must not grow.
+    an action writes stays; and what writes nothing becomes blank, but a placeholder before text, whose indentation must not grow. What
+    stands alone as a value becomes blank where the lines below go on with the value: it writes their first part.
     """
     parts: list[str] = []
     position = 0
@@ -140,7 +144,21 @@ def render(text: str, actions: Iterable[Action], blocks: Blocks) -> list[str]:
         placeholder = _blanked_but(action.literal, first) if action.literal else mark * len(first)
         parts += (text[position : action.start], placeholder, line_break, _NOT_LINE_BREAK.sub(_CONTINUED, rest))
         position = action.end
-    return [_rendered_line(line) for line in "".join((*parts, text[position:])).split("\n")]
+    marked = "".join((*parts, text[position:])).split("\n")
+    lines = [_rendered_line(line) for line in marked]
+    _blank_begun_values(marked, lines)
+    return lines
+
+
+def _blank_begun_values(marked: list[str], lines: list[str]) -> None:
+    """Take the placeholder of a value away where a key or an item of it stands below."""
+    below = ""
+    for number in range(len(lines) - 1, -1, -1):
+        if below and _WRITES in marked[number]:
+            begun = _BEGUN_VALUE.fullmatch(marked[number])
+            if begun and len(below) - len(below.lstrip(" ")) > begun.end("before") and _ENTRY.match(below):
+                lines[number] = marked[number][: begun.end("owner")]
+        below = lines[number] if lines[number].strip() else below
 
 
 def _blanked_but(literal: str, text: str) -> str:

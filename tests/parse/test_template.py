@@ -164,6 +164,35 @@ def test_a_template_may_be_open_in_two_places() -> None:
     assert (tree.open, tree.get("a").open) == (True, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "data", "is_open"),
+    [
+        ("a:\n  - {{ toYaml . | nindent 4 | trim }}\n    b: 1\n  - c: 2\n", {"a": [{"b": "1"}, {"c": "2"}]}, ("a", 0)),
+        ("a:\n- {{ x }}\n\n  {{- if y }}\n  b: 1\n  {{- end }}\n", {"a": [{"b": "1"}]}, ("a", 0)),
+        ("a:\n  - - {{ x }}\n      b: 1\n", {"a": [[{"b": "1"}]]}, ("a", 0, 0)),
+        ("a: {{- include `x` . | nindent 2 }}\n  b: 1\nc: {{ y }}\n", {"a": {"b": "1"}, "c": ("{{ y }}",)}, ("a",)),
+        ("- a: {{ include `x` . }}\n    - b: 1\n  c: 2\n", [{"a": [{"b": "1"}], "c": "2"}], (0, "a")),
+    ],
+)
+def test_an_action_may_begin_the_value_that_goes_on_below(text: str, data: object, is_open: tuple[str | int, ...]) -> None:
+    tree = parse_template(source(text)).documents[0].root
+    node: object = tree
+    for step in is_open:
+        assert isinstance(node, (Mapping, Sequence))
+        node = node.get(step) if isinstance(node, Mapping) and isinstance(step, str) else node.items[step]  # type: ignore[union-attr, index]
+
+    assert plain(tree) == data
+    assert node.open  # type: ignore[union-attr]
+    assert not tree.open  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["- a: {{ x }}\n  b: 1\n", "a: {{ x }}\nb: 1\n", "- {{ x }}\n- b: 1\n"])
+def test_an_action_that_is_the_whole_value_is_unknown(text: str) -> None:
+    tree = parse_template(source(text)).documents[0].root
+    first = tree.items[0] if isinstance(tree, Sequence) else tree
+    assert plain(first) in (("{{ x }}",), {"a": ("{{ x }}",), "b": "1"})  # type: ignore[arg-type]
+
+
 def test_a_condition_around_a_whole_document_opens_nothing() -> None:
     (first, second) = parse_template(source("{{- if x }}\na: 1\nb:\n  c: 2\n{{- end }}\n---\nd: {{ y }}\n")).documents
     assert not first.template
@@ -178,7 +207,7 @@ def test_a_file_without_actions_is_no_template() -> None:
 
 
 def test_a_template_that_is_no_yaml_even_so() -> None:
-    syntax = parse_template(source("a: {{ x }}\n b: 1\n"))
+    syntax = parse_template(source("a: b{{ x }}\n b: 1\n"))
     assert syntax.documents == ()
     assert [(problem.location.line, problem.location.column) for problem in syntax.problems] == [(2, 3)]
 
