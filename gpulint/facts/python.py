@@ -104,6 +104,17 @@ def starts_process(name: str) -> bool:
 
 
 @cache
+def reads_settings_file(module: str) -> bool:
+    """Whether what is imported reads settings, such as environment variables, from a file."""
+    return module.partition(".")[0] in words("python", "settings_files")
+
+
+def strips_assertions(value: str) -> bool:
+    """Whether this value of PYTHONOPTIMIZE makes Python leave assert statements out: any but none and 0."""
+    return value not in words("python", "optimize_off")
+
+
+@cache
 def forks(name: str) -> bool:
     """Whether this call starts a process of this program by the default method, which has long been to fork."""
     return bool(_rows("forkers", name))
@@ -211,6 +222,39 @@ def is_device_name(name: str) -> bool:
     """Whether a variable of this name holds a device, such as `device` and `args.device`."""
     last = name.rpartition(".")[2].lower().strip("_")
     return not words("python", "device_names").isdisjoint({last, last.rpartition("_")[2]})
+
+
+@cache
+def is_device_index(name: str) -> bool:
+    """Whether a number in a setting of this name is the GPU to use, of which one below 0 means the CPU; elsewhere it may mean all GPUs."""
+    parts = set(name.lower().split("_"))
+    return parts <= words("python", "device_indices") and not parts.isdisjoint({"gpu", "cuda", "device"})
+
+
+@cache
+def is_other_device(name: str) -> bool:
+    """Whether a setting of this name is about another device than the one that computes: where weights wait, or a camera."""
+    return not _parts(name).isdisjoint(words("python", "other_devices"))
+
+
+@cache
+def is_field(name: str) -> bool:
+    """Whether this call makes a field of a class, with its default among the arguments."""
+    return bool(_rows("fields", name))
+
+
+class Argument(NamedTuple):
+    """An argument of a call: its name and its position."""
+
+    name: str
+    position: int
+
+
+@cache
+def process_count(name: str) -> Argument | None:
+    """The argument by which this call is told how many processes to start; None for another call. It starts none where that is 0."""
+    row = next(iter(_rows("process_counts", name)), None)
+    return Argument(row["argument"], row["position"]) if row else None
 
 
 @cache

@@ -14,8 +14,11 @@ from gpulint.source import Location
 
 
 class Touch(NamedTuple):
-    """A call that touches CUDA; `is_use` says that it puts something on the GPU and does not only ask for one. `place` is where that happens in the scope that was asked: the call itself, or where the scope calls the
-    function of the same file that it stands in. `gate` is how surely it runs with that scope."""
+    """A call that touches CUDA; `is_use` says that it puts something on the GPU and does not only ask for one.
+
+    `place` is where that happens in the scope that was asked: the call itself, or where the scope calls the function of the same file that
+    it stands in. `gate` is how surely it runs with that scope.
+    """
 
     name: str
     location: Location

@@ -118,13 +118,22 @@ class DeviceDefault(NamedTuple):
     """A device setting whose default is the CPU.
 
     `kind` is "option" (of a command line), "variable" (of the environment) or "field" (of a class); `name` is `--device`, `DEVICE` or
-    `device`; `value` is the default: `cpu`, or a number below 0.
+    `device`; `value` is the default: `cpu`, or a number below 0. `others` are further names of the same option.
     """
 
     kind: str
     name: str
     value: Text
     location: Location
+    others: tuple[str, ...] = ()
+
+
+class Launch(NamedTuple):
+    """A place that starts one process a GPU, so that it starts none where there is no GPU. `subject` names what counts the GPUs."""
+
+    location: Location
+    subject: str
+    gate: Gate
 
 
 class Imported(NamedTuple):
@@ -156,6 +165,7 @@ class Scope:
     environment: tuple[EnvironmentWrite, ...] = ()
     on_cpu: frozenset[str] = frozenset()
     device_defaults: tuple[DeviceDefault, ...] = ()
+    launches: tuple[Launch, ...] = ()
     returned: Answer = UNKNOWN
     ends: bool = False
 

@@ -15,9 +15,11 @@ from gpulint.facts.python import (
     is_answer_name,
     is_asked_for,
     is_exit,
+    is_field,
     is_gpu_name,
     is_report,
     literal,
+    process_count,
     runs_argument,
     sign,
 )
@@ -65,9 +67,8 @@ class Expressions:
     def write_environment(self, name: str, answer: Answer, place: Location) -> None:
         """Note that the code sets an environment variable of its own process; some make a library take the CPU, or raise."""
         gate = self._notes.gate
-        if gate is not Gate.NEVER:
-            self._notes.add_environment(EnvironmentWrite(name, answer, place, gate))
-            self._effects(f"${name}", {"0": answer}, place, gate, ())
+        self._notes.add_environment(EnvironmentWrite(name, answer, place, gate))
+        self._effects(f"${name}", {"0": answer}, place, gate, ())
 
     def lean(self, test: ast.expr, answer: Answer) -> bool | None:
         """Which way a test goes without a GPU; an undecided one goes where its operand that hangs on a GPU lets it; None if unknown."""
@@ -146,6 +147,9 @@ class Expressions:
         `mp.spawn(work, nprocs=device_count())` calls none without a GPU.
         """
         runner = runs_argument(name)
+        count = _count_of_processes(name, node)
+        if count is not None:
+            self._notes.add_launch(node, self._values.of(count), gate)
         if runner and any(answer.subject and answer.value == 0 for answer in self._values.arguments(node).values()):
             gate = Gate.NEVER
         for argument in _handed(node):
@@ -186,7 +190,26 @@ class Expressions:
         setting = switches[-1]
         if setting.startswith("-") and (answer.subject or (isinstance(answer.value, str) and literal(answer.value))):
             self._notes.file.options[setting.lstrip("-").replace("-", "_")] = answer
-        self._notes.add_device_default("variable" if setting.startswith("$") else "option", setting.lstrip("$"), default, answer)
+        kind = "variable" if setting.startswith("$") else "option"
+        self._notes.add_device_default(kind, setting.lstrip("$"), default, answer, switches[:-1])
+
+    def note_parameter(self, name: str, default: ast.expr, is_run: bool) -> None:
+        """A parameter of a function that is a command is an option of the command line; typer's own objects say more of it."""
+        switches: Switches = (f"--{name.replace('_', '-')}",)
+        if isinstance(default, ast.Call) and self._names.qualified(default.func) == "typer.Option" and default.args:
+            named = [argument.value for argument in default.args[1:] if isinstance(argument, ast.Constant)]
+            switches = tuple(each for each in named if isinstance(each, str) and each.startswith("-")) or switches
+            default = default.args[0]
+        elif not is_run:
+            return
+        self._notes.add_device_default("option", switches[-1], default, self._values.of(default), switches[:-1])
+
+    def default_of_field(self, value: ast.expr) -> ast.expr:
+        """What a field of a class is worth where nothing is given: the value, or the one in `field(default=...)`."""
+        if not isinstance(value, ast.Call) or not is_field(self._names.qualified(value.func)):
+            return value
+        given = next((keyword.value for keyword in value.keywords if keyword.arg == "default"), None)
+        return given or (value.args[0] if value.args else value)
 
     # --- Choices -------------------------------------------------------------------------------------------------------------
 
@@ -325,6 +348,15 @@ def _written_variables(name: str, node: ast.Call) -> Iterator[tuple[str, ast.exp
         for key, value in zip(mapping.keys, mapping.values, strict=True):
             if isinstance(key, ast.Constant):
                 yield str(key.value), value
+
+
+def _count_of_processes(name: str, node: ast.Call) -> ast.expr | None:
+    """The argument that says how many processes a call starts; None where it has none."""
+    argument = process_count(name)
+    if argument is None:
+        return None
+    named = (keyword.value for keyword in node.keywords if keyword.arg == argument.name)
+    return next(named, node.args[argument.position] if argument.position < len(node.args) else None)
 
 
 def _default(name: str, node: ast.Call) -> ast.expr | None:

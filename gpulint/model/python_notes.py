@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts.python import is_device_name, is_gpu_name, is_unrelated_switch, literal
+from gpulint.facts.python import (
+    is_device_index,
+    is_device_name,
+    is_gpu_name,
+    is_other_device,
+    is_unrelated_switch,
+    literal,
+    starts_process,
+)
 from gpulint.model.module import (
     Assertion,
     AssertionKind,
@@ -18,12 +26,13 @@ from gpulint.model.module import (
     FallbackKind,
     Gate,
     Imported,
+    Launch,
     Raising,
     Scope,
     Sign,
 )
 from gpulint.model.python_names import Definition, Names, Outline, path_of
-from gpulint.model.python_values import UNDECIDED, UNKNOWN, Answer, Values
+from gpulint.model.python_values import UNDECIDED, Answer, Values
 from gpulint.parse.python import location
 from gpulint.source import Location, Source, Text
 
@@ -109,6 +118,7 @@ class Notes:
         self._signs: list[Sign] = []
         self._environment: list[EnvironmentWrite] = []
         self._device_defaults: list[DeviceDefault] = []
+        self._launches: list[Launch] = []
         self._on_cpu: set[str] = set()
 
     def scope(self, *, returns: bool, ends: bool) -> Scope:
@@ -126,6 +136,7 @@ class Notes:
             environment=tuple(self._environment),
             on_cpu=frozenset(self._on_cpu),
             device_defaults=tuple(self._device_defaults),
+            launches=tuple(self._launches),
             returned=joined(self.returns) if returns else Answer(subject=subject_of(self.returns)),
             ends=ends,
         )
@@ -170,10 +181,11 @@ class Notes:
         return answer.made_by if answer else ""
 
     def bind(self, path: str, answer: Answer) -> None:
-        """Keep a variable's value. What only runs with a GPU changes nothing but that the value hangs on it; what may run, joins."""
+        """Keep a variable's value. What only runs with a GPU changes nothing but that the value hangs on it, and what made the value of a
+        variable that there is only then; what may run, joins."""
         before = self.lookup(path)
         if self.gate is Gate.NEVER:
-            answer = (before or UNKNOWN).under(self.subject)
+            answer = (before or Answer(made_by=answer.made_by)).under(self.subject)
         elif self.gate is Gate.MAY and before is not None:
             answer = joined([before, answer.under(self.subject)])
         else:
@@ -256,14 +268,23 @@ class Notes:
     def add_environment(self, write: EnvironmentWrite) -> None:
         self._environment.append(write)
 
-    def add_device_default(self, kind: str, name: str, node: ast.expr, answer: Answer) -> None:
-        """Note a setting's default, where the setting is a device and its default the CPU."""
-        asked = is_device_name(name.replace("-", "_")) or is_gpu_name(name)
-        below = type(answer.value) is int and answer.value < 0
-        named = isinstance(answer.value, str) and literal(answer.value) == "cpu"
-        if asked and not answer.subject and (named or below):
+    def add_device_default(self, kind: str, name: str, node: ast.expr, answer: Answer, others: tuple[str, ...] = ()) -> None:
+        """Note a setting's default, where the setting is the device to compute on and its default the CPU."""
+        plain = name.lstrip("-").replace("-", "_")
+        below = type(answer.value) is int and answer.value < 0 and is_device_index(plain)
+        named = isinstance(answer.value, str) and literal(answer.value) == "cpu" and (is_device_name(plain) or is_gpu_name(plain))
+        if not answer.subject and (named or below) and not is_other_device(plain):
             place = self.file.locate(node)
-            self._device_defaults.append(DeviceDefault(kind, name, Text(str(answer.value), place, ()), place))
+            self._device_defaults.append(DeviceDefault(kind, name, Text(str(answer.value), place, ()), place, others))
+
+    def add_launch(self, node: ast.expr, answer: Answer, gate: Gate) -> None:
+        """Note that processes are started as often as there are GPUs, where that is not at all."""
+        if gate is not Gate.NEVER and answer.subject and answer.value in (0, []):
+            self._launches.append(Launch(self.file.locate(node), answer.subject, gate))
+
+    def starts_processes(self, marks: Marks) -> bool:
+        """Whether any call noted since then starts a process."""
+        return any(starts_process(call.name) for call in self._calls[marks.calls :])
 
     # --- Taking notes back ---------------------------------------------------------------------------------------------------
 

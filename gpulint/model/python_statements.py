@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts.python import catches_missing_gpu, import_raises, is_device_name, is_driver_tool, is_gpu_name, is_mutator
+from gpulint.facts.python import catches_missing_gpu, import_raises, is_command, is_device_name, is_driver_tool, is_gpu_name, is_mutator
 from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Scope
 from gpulint.model.python_choices import chosen, target_name
 from gpulint.model.python_expressions import REPORT, Expressions
@@ -125,7 +125,8 @@ class _Statements:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             self._bind_target(target, node.value, answer)
         if self._class and (is_device_name(name) or is_gpu_name(name)):
-            self._notes.add_device_default("field", name, node.value, answer)
+            default = self._expressions.default_of_field(node.value)
+            self._notes.add_device_default("field", name, default, self._values.of(default))
         if isinstance(node.value, ast.BoolOp) and answer.subject and "." in name and is_gpu_name(name) and gate is not Gate.NEVER:
             self._notes.add_choice(node.value)
         return self._end(FALLS)
@@ -196,8 +197,10 @@ class _Statements:
         """Decorators and defaults are worked out where a function is defined; its body is a scope of its own."""
         for decorator in node.decorator_list:
             self._expressions.read(decorator, gate)
+        is_run = any(is_command(self._names.qualified(decorator)) for decorator in node.decorator_list)
         for argument, default in _defaults(node.args):
             self._expressions.read(default, gate, argument.arg)
+            self._expressions.note_parameter(argument.arg, default, is_run)
         return FALLS
 
     def _class_body(self, node: ast.ClassDef, gate: Gate, _: Sequence[ast.stmt]) -> int:
@@ -217,9 +220,12 @@ class _Statements:
         self._expressions.read(node.iter, gate)
         items = self._values.of(node.iter)
         self._bind_target(node.target, node.iter, UNKNOWN)
+        marks = self._notes.marks()
         with self._notes.under():
             self._notes.subject = self._notes.subject or items.subject
             body = self._block(node.body, Gate.NEVER if items.subject and items.value == [] else gate)
+        if self._notes.starts_processes(marks):
+            self._notes.add_launch(node.iter, items, gate)
         return self._block(node.orelse, gate) | FALLS | body & (RETURNS | REFUSES)
 
     def _while(self, node: ast.While, gate: Gate, _: Sequence[ast.stmt]) -> int:

@@ -21,9 +21,11 @@ from gpulint.model.module import (
     AssertionKind,
     Call,
     DeviceDefault,
+    EnvironmentWrite,
     Fallback,
     FallbackKind,
     Gate,
+    Launch,
     Module,
     ModuleClass,
     Raising,
@@ -62,7 +64,8 @@ class Program:
     `raising` holds only what certainly runs. `on_cpu` are the frameworks that it certainly tells to use the CPU. `device_defaults` are
     the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules` those
     modules. `compiling` are the calls and decorators that compile code when the program runs. `import_touches` are the calls that
-    certainly touch CUDA while the entry module is imported, before any function of it is called.
+    certainly touch CUDA while the entry module is imported, before any function of it is called. `environment` are the variables that
+    its modules certainly set at their top level, and `launches` where it starts one process a GPU.
     """
 
     path: str
@@ -78,6 +81,8 @@ class Program:
     modules: tuple[str, ...]
     compiling: tuple[tuple[str, Location], ...] = ()
     import_touches: tuple[Call, ...] = ()
+    environment: tuple[EnvironmentWrite, ...] = ()
+    launches: tuple[Launch, ...] = ()
 
     @property
     def asserts_gpu(self) -> bool:
@@ -88,6 +93,11 @@ class Program:
     def raises_without_cuda(self) -> bool:
         """Whether the program certainly ends where there is no GPU."""
         return bool(self.raising) or any(assertion.gate is Gate.RUNS for assertion in self.assertions)
+
+    @property
+    def idle_launches(self) -> tuple[Launch, ...]:
+        """Where the program starts no process without a GPU and so ends without an error, unless it ends before."""
+        return () if self.assertions or self.raising else self.launches
 
     @property
     def does_gpu_work(self) -> bool:
@@ -326,7 +336,19 @@ class _Path:
             modules=tuple(self._modules),
             compiling=tuple(dict.fromkeys(self._compiling())),
             import_touches=tuple(self._import_touches()),
+            environment=tuple(self._environment()),
+            launches=tuple(dict.fromkeys(self._launches())),
         )
+
+    def _environment(self) -> Iterator[EnvironmentWrite]:
+        for _, scope, reach in self._scopes:
+            if scope.name in (TOP, MAIN) and reach.gate is Gate.RUNS:
+                yield from (write for write in scope.environment if write.gate is Gate.RUNS)
+
+    def _launches(self) -> Iterator[Launch]:
+        for _, scope, reach in self._scopes:
+            if reach.gate is not Gate.NEVER:
+                yield from (launch._replace(gate=min(launch.gate, reach.gate)) for launch in scope.launches)
 
     def _import_touches(self) -> Iterator[Call]:
         certain = (scope for scope, reach in self._at_import if reach.gate is Gate.RUNS)

@@ -30,8 +30,8 @@ class ProgramLink(NamedTuple):
     """A program of the repository that a start runs.
 
     `path` is its entry module and `function` what of it the launcher names; `roots` are the folders that its imports are looked up in.
-    `how` says how the link was found, and `location` is the word that names the program. `launcher` are the words in front of it, `arguments`
-    those behind it, and `optimized` says that the interpreter strips assert statements (`-O`).
+    `how` says how the link was found, and `location` is the word that names the program. `launcher` are the words in front of it,
+    `arguments` those behind it, and `optimized` says that the interpreter strips assert statements (`-O`).
     """
 
     path: str

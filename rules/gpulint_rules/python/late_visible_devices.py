@@ -9,6 +9,7 @@ from gpulint.model.cuda_touches import Touch, touches
 from gpulint.model.module import MAIN, TOP, EnvironmentWrite, Gate, Imported, Module, Scope
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
+from gpulint.source import Location
 
 CUDA = "CUDA_VISIBLE_DEVICES"
 HELP = f"set {CUDA} above the first import of the framework, or outside of the program"
@@ -30,7 +31,7 @@ def _is_for_children(write: EnvironmentWrite, scope: Scope) -> bool:
 def _problem(write: EnvironmentWrite, scope: Scope, module: Module) -> Iterator[Problem]:
     touch = next(_earlier_touches(write, scope, module), None)
     if touch is not None:
-        is_certain = scope.name in (TOP, MAIN) and touch.is_direct and write.gate is Gate.RUNS
+        is_certain = scope.name in (TOP, MAIN) and touch.is_direct and write.gate is not Gate.MAY
         message = f"{CUDA} is set after {touch.name} has initialised CUDA, so this process keeps the GPUs that it had"
         related = (Related(touch.location, "CUDA is initialised here"),)
         yield Problem(write.location, message, Severity.ERROR if is_certain else Severity.WARNING, help=HELP, related=related)
@@ -43,13 +44,18 @@ def _problem(write: EnvironmentWrite, scope: Scope, module: Module) -> Iterator[
 
 
 def _earlier_touches(write: EnvironmentWrite, scope: Scope, module: Module) -> Iterator[Touch]:
-    """What certainly touches CUDA before the assignment: in its own scope, and at the top level, which runs before any function does."""
+    """What certainly touches CUDA before the assignment: in its own scope, and at the top level, which runs before the main guard and,
+    as far as it calls nothing of the file, before any function."""
     own = (touch for touch in touches(module, scope) if touch.place < write.location)
     at_import = touches(module, module.top) if scope is not module.top else iter(())
-    for touch in (*at_import, *own):
-        behind = scope.name == MAIN and touch.place > write.location
-        if touch.gate is Gate.RUNS and not behind:
-            yield touch
+    until = write.location if scope.name == MAIN else _first_call(module)
+    certain = (touch for touch in at_import if until is None or touch.place < until)
+    yield from (touch for touch in (*certain, *own) if touch.gate is Gate.RUNS)
+
+
+def _first_call(module: Module) -> Location | None:
+    """Where the top level first calls anything of the file, which may be the function that makes the assignment."""
+    return next((call.location for call in module.top.calls if call.name.startswith(":") and not call.handed), None)
 
 
 def _earlier_import(write: EnvironmentWrite, module: Module) -> Imported | None:
