@@ -109,6 +109,7 @@ CATALOGUE = (
     _entry("GPU509", "toolkit-not-wired", "command", "CommandLine", Impact.FAILS_TO_START, (NOTE,)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),
     _entry("GPU602", "late-visible-devices", "python", "Module", Impact.WRONG_GPU, (ERROR, WARNING, NOTE)),
+    _entry("GPU603", "default-device-cpu", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU604", "unchecked-onnxruntime-providers", "python", "Module", Impact.CPU_FALLBACK, (ERROR, WARNING)),
 )
     _entry("GPU605", "cuda-before-fork", "python", "Module | EntryPoint", Impact.FAILS_TO_START, (ERROR, WARNING)),
