@@ -8,6 +8,7 @@ from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, gpu_programs_wi
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
+from gpulint.project.device_settings import unset_defaults
 from gpulint.project.inference_sessions import FAMILY, faulty_sessions
 from gpulint.project.links import EntryPoint
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
@@ -20,7 +21,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     users = [container for container, _ in entry.containers if is_gpu_container(container, project)]
     unchecked = [container for container in users if not asserts_gpu_beside(container)]
     fallback = _fallback(entry, unchecked, project)
-    if fallback is None or _is_asserted(entry) or (users and not unchecked):
+    if fallback is None or _is_asserted(entry) or (users and not unchecked) or _is_left_to_others(entry, users, project):
         return
     severity = _severity(entry, unchecked, project)
     if severity is None:
@@ -41,6 +42,13 @@ def _fallback(entry: EntryPoint, users: list[Container], project: Project) -> Fa
         return None
     left = (each for each in program.fallbacks if not users or not all(chooses_gpu_by(user, each.switches) for user in users))
     return next((each for each in left if not _is_reported_session(each, project)), None)
+
+
+def _is_left_to_others(entry: EntryPoint, users: list[Container], project: Project) -> bool:
+    """Whether a more exact rule speaks of the whole program: GPU603 of a setting that stays at the CPU, GPU607 of processes that are never
+    started."""
+    stays = any(unset.container in users for unset in unset_defaults(entry, project)) if users else False
+    return stays or (entry.program is not None and bool(entry.program.idle_launches))
 
 
 def _is_reported_session(fallback: Fallback, project: Project) -> bool:
