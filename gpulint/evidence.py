@@ -19,6 +19,7 @@ from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
 from gpulint.facts.workloads import infrastructure
+from gpulint.model.container import RequestKind
 from gpulint.project import Project
 from gpulint.project.entrypoint import own_commands
 from gpulint.project.stages import gpu_base
@@ -26,7 +27,7 @@ from gpulint.rule import Severity
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
 if TYPE_CHECKING:
-    from gpulint.model.container import Container, Label, Pod
+    from gpulint.model.container import Container, GpuRequest, Label, Pod
     from gpulint.project.links import EntryPoint
 
 _DEVELOPERS = regex(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
@@ -72,6 +73,20 @@ def has_gpu(container: Container) -> bool:
     shared = container.is_in_pod and any(sibling.is_main for sibling in container.siblings)
     own = (request for request in container.requests if not (shared and request.is_of_pod))
     return any(request.is_meant and is_gpu_vendor(request.vendor) for request in own)
+
+
+def surely_has_gpu(container: Container, project: Project) -> bool:
+    """Whether the container asks for what is known to be a GPU: a claim may be for any device."""
+    if not has_gpu(container):
+        return False
+    meant = (request for request in container.requests if request.is_meant and is_gpu_vendor(request.vendor))
+    return any(request.kind is not RequestKind.CLAIM or _claims_gpu(container, request, project) for request in meant)
+
+
+def _claims_gpu(container: Container, request: GpuRequest, project: Project) -> bool:
+    from gpulint.project.device_claims import is_for_gpu
+
+    return container.pod is not None and is_for_gpu(container.pod, request, project)
 
 
 def is_given_gpu(container: Container, project: Project) -> bool:

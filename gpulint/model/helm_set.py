@@ -95,11 +95,12 @@ def _assignments(words: tuple[Value, ...]) -> Iterator[tuple[str, Text]]:
 def _values(words: tuple[Value, ...], *flags: str) -> Iterator[Value]:
     """What is given to an option, in its own word or in the next."""
     for word, following in zip(words, (*words[1:], None), strict=True):
-        if isinstance(word, Text):
-            name, equals, _ = word.partition("=")
+        text = word.prefix if isinstance(word, UnknownWord) else word
+        if isinstance(text, Text):
+            name, equals, _ = text.partition("=")
             if name in flags and equals:
-                yield word.cut(len(name) + 1, len(word))
-            elif word in flags and following is not None:
+                yield word.cut(len(name) + 1, len(word)) if isinstance(word, Text) else word
+            elif word is text and text in flags and following is not None:
                 yield following
 
 

@@ -12,7 +12,7 @@ from gpulint.model.machines import Machines
 from gpulint.project.relevance import Relevance
 from gpulint.project.tree import Tree
 from gpulint.rule import Problem, Severity
-from gpulint.source import Location, Source, Unknown
+from gpulint.source import Location, Source, Text, Unknown
 
 if TYPE_CHECKING:
     from gpulint.model.autoscaler import Autoscaler
@@ -354,6 +354,16 @@ class Project:
 
         claims = map(read_device_claim, objects_of(self.tree, "ResourceClaim", "ResourceClaimTemplate"))
         return tuple(claim for claim in claims if claim is not None)
+
+    @cached_property
+    def extended_resources(self) -> frozenset[str]:
+        """The names of resources that device classes here give their devices, so that no device plugin needs to."""
+        from gpulint.model.manifest import value
+        from gpulint.project.cluster_objects import objects_of
+
+        classes = objects_of(self.tree, "DeviceClass", anchors=(b"extendedresourcename",))
+        names = (value(each, "spec", "extendedResourceName") for each in classes)
+        return frozenset(str(name) for name in names if isinstance(name, Text))
 
     @cached_property
     def autoscalers(self) -> tuple[Autoscaler, ...]:

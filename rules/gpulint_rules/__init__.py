@@ -111,8 +111,8 @@ CATALOGUE = (
     _entry("GPU602", "late-visible-devices", "python", "Module", Impact.WRONG_GPU, (ERROR, WARNING, NOTE)),
     _entry("GPU603", "default-device-cpu", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU604", "unchecked-onnxruntime-providers", "python", "Module", Impact.CPU_FALLBACK, (ERROR, WARNING)),
-)
     _entry("GPU605", "cuda-before-fork", "python", "Module | EntryPoint", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU606", "gpu-hidden-in-code", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU607", "zero-process-launch", "python", "Module", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU608", "stripped-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
+)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.facts.images import gpu_word
-from gpulint.facts.resources import device_class
-from gpulint.model.container import GpuRequest, Pod, RequestFault, RequestKind
+from gpulint.model.container import Pod, RequestFault, RequestKind
 from gpulint.model.device_claim import NESTED, DeviceClaim, DeviceRequest
 from gpulint.project import Project
+from gpulint.project.device_claims import is_for_gpu, is_gpu_class
 from gpulint.rule import Impact, Problem, Rule, Severity
-from gpulint.source import Text, Value
 
 
 def check(node: Pod | DeviceClaim, project: Project) -> Iterator[Problem]:
-    """A problem for each claim of a pod that does not fit, or each request of a claim in another form than its version's."""
+    """A problem for each claim of a pod that does not fit, or each request of a claim in another form than its version's.
+
+    Drivers of networks take a claim of the pod as a whole, so that no container needs to use it.
+    """
     if isinstance(node, DeviceClaim):
         yield from (_misformed(node, request) for request in node.requests if _is_misformed(node, request))
         return
@@ -24,7 +25,7 @@ def check(node: Pod | DeviceClaim, project: Project) -> Iterator[Problem]:
         for fault in request.faults:
             if not fault.likely:
                 yield _undeclared(node, fault)
-            elif not is_open and _is_for_gpu(node, request, project):
+            elif not is_open and is_for_gpu(node, request, project):
                 yield _unused(fault)
 
 
@@ -39,30 +40,9 @@ def _unused(fault: RequestFault) -> Problem:
     return Problem(fault.location, message, Severity.WARNING, help="name it under resources.claims of the container that computes")
 
 
-def _is_for_gpu(pod: Pod, request: GpuRequest, project: Project) -> bool:
-    """Whether a claim that the pod declares is for a GPU: by the device classes where the claim is here, else by the names.
-
-    Drivers of networks take a claim of the pod as a whole, so that no container needs to use it.
-    """
-    (claim,) = (each for each in pod.claims if each.name is request.resource)
-    here = [each for each in project.device_claims if claim.source is not None and _same(each.name, claim.source)]
-    classes = [found for each in here for asked in each.requests for found in asked.classes]
-    if classes:
-        return any(map(_is_gpu_class, classes))
-    return any(isinstance(name, Text) and gpu_word(name) for name in (claim.name, claim.source))
-
-
-def _same(name: Value | None, other: Value) -> bool:
-    return isinstance(name, Text) and isinstance(other, Text) and name == other
-
-
-def _is_gpu_class(found: Value) -> bool:
-    return isinstance(found, Text) and bool(device_class(found))
-
-
 def _is_misformed(claim: DeviceClaim, request: DeviceRequest) -> bool:
     forms = (claim.expected, request.form)
-    return all(forms) and claim.expected != request.form and any(map(_is_gpu_class, request.classes))
+    return all(forms) and claim.expected != request.form and any(map(is_gpu_class, request.classes))
 
 
 def _misformed(claim: DeviceClaim, request: DeviceRequest) -> Problem:

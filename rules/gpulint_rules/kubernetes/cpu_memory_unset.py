@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import is_infrastructure
+from gpulint.evidence import is_infrastructure, surely_has_gpu
 from gpulint.model.container import Compute, Container, RequestKind
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
@@ -12,11 +12,12 @@ from gpulint.rule import Impact, Problem, Rule, Severity
 NOTHING = Compute()
 
 
-def check(container: Container, _project: Project) -> Iterator[Problem]:
+def check(container: Container, project: Project) -> Iterator[Problem]:
     """A problem where a main container of a pod has a GPU limit or claim, and nothing is said of cpu and memory."""
     if container.compute != NOTHING or not container.is_main or not container.is_in_pod or is_infrastructure(container):
         return
-    if any(request.kind in (RequestKind.LIMIT, RequestKind.CLAIM) and request.is_asked for request in container.requests):
+    handed_out = any(request.kind in (RequestKind.LIMIT, RequestKind.CLAIM) and request.is_asked for request in container.requests)
+    if handed_out and surely_has_gpu(container, project):
         message = (
             "the container asks for a GPU and for neither cpu nor memory: it may get too little of both, and is evicted among the first"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import has_gpu, is_gpu_pod, is_infrastructure, vendors_of
+from gpulint.evidence import is_gpu_pod, is_infrastructure, surely_has_gpu, vendors_of
 from gpulint.facts.resources import ANY_VENDOR, gpu_taint, is_gpu_vendor
 from gpulint.model.container import Pod
 from gpulint.model.taint import Taint, names_taint, parse_taint, tolerates
@@ -47,7 +47,7 @@ def _place(pod: Pod) -> Location:
 def _asks_for_gpu(pod: Pod, project: Project) -> bool:
     """Whether the pod asks for a GPU itself, and is no infrastructure."""
     containers = project.containers_in(pod)
-    return any(map(has_gpu, containers)) and not any(map(is_infrastructure, containers))
+    return any(surely_has_gpu(each, project) for each in containers) and not any(map(is_infrastructure, containers))
 
 
 RULE = Rule("GPU404", "gpu-toleration-missing", Pod, (Severity.WARNING, Severity.NOTE), Impact.NEVER_SCHEDULED, check)

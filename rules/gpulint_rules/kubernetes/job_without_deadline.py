@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import has_gpu, is_infrastructure
+from gpulint.evidence import is_infrastructure, surely_has_gpu
 from gpulint.model.container import JobLimits, Pod
 from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
@@ -15,7 +15,7 @@ HELP = "set activeDeadlineSeconds to what the job may take at most, and backoffL
 def check(pod: Pod, project: Project) -> Iterator[Problem]:
     """A problem where a Job with a GPU has no deadline, or leaves the number of its repetitions at the default."""
     containers = project.containers_in(pod)
-    if pod.job is None or not any(map(has_gpu, containers)) or any(map(is_infrastructure, containers)):
+    if pod.job is None or any(map(is_infrastructure, containers)) or not any(surely_has_gpu(each, project) for each in containers):
         return
     faults = list(_faults(pod.job))
     if faults:

@@ -16,7 +16,8 @@ SINGLE, MIXED = "single", "mixed"
 
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """A problem for each request that the declared strategy, or the one that all settings here agree on, does not offer."""
-    asked = [each for each in container.requests if each.kind is RequestKind.LIMIT and each.is_asked and each.vendor == "nvidia"]
+    limits = (each for each in container.requests if each.kind is RequestKind.LIMIT and each.is_asked and each.vendor == "nvidia")
+    asked = [each for each in limits if str(each.resource) not in project.extended_resources]
     if not asked or is_infrastructure(container):
         return
     machines = project.machines_of(container)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import has_gpu, is_infrastructure
+from gpulint.evidence import has_gpu, is_infrastructure, surely_has_gpu
 from gpulint.model.container import Container, Pod, Rollout
 from gpulint.model.grant import granted
 from gpulint.model.pod_owner import must_surge, replicas_of
@@ -18,9 +18,9 @@ def check(pod: Pod, project: Project) -> Iterator[Problem]:
     """A problem where no pod may be taken away before a new one runs, and no GPU is left for that, as far as is known."""
     containers = project.containers_in(pod)
     machines = project.machines_of(containers[0])
-    if pod.rollout is None or machines.autoscaled or not any(map(has_gpu, containers)) or any(map(is_infrastructure, containers)):
+    if pod.rollout is None or machines.autoscaled or any(map(is_infrastructure, containers)):
         return
-    if not must_surge(pod.rollout):
+    if not any(surely_has_gpu(each, project) for each in containers) or not must_surge(pod.rollout):
         return
     first = "the rolling update starts a new pod before it ends an old one"
     outcome = "the new pod waits for a GPU that the old one holds"

@@ -9,10 +9,10 @@ from gpulint.project import Project
 from gpulint.rule import Impact, Problem, Rule, Severity
 
 
-def check(container: Container, _project: Project) -> Iterator[Problem]:
+def check(container: Container, project: Project) -> Iterator[Problem]:
     """One problem for each such name: an error where the name cannot be right, a warning where it is near to a known one."""
     for request in container.requests:
-        if request.kind is RequestKind.LIMIT:
+        if request.kind is RequestKind.LIMIT and str(request.resource) not in project.extended_resources:
             yield from (_problem(fault) for fault in request.faults if not fault.misplaced)
 
 
