@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from gpulint_rules import CATALOGUE
 from small_repository import spoken, write
 
 from gpulint.config import MACHINE_FACTS, SETTINGS, Config, load_config
@@ -38,6 +39,14 @@ def test_every_key_is_on_the_page_with_its_default() -> None:
 
 def test_every_fact_of_the_machines_is_on_the_page() -> None:
     assert MACHINE_FACTS.keys() <= rows("### machines").keys()
+
+
+def test_every_rule_that_asks_for_a_fact_is_named_beside_it() -> None:
+    facts = rows("### machines")
+    for entry in filter(lambda entry: entry.module, CATALOGUE):
+        module = Path(entry.page).with_suffix(".py").read_text(encoding="utf-8")
+        asked = {*re.findall(rf"\bmachines(?:_of\(\w+\))?\.({'|'.join(MACHINE_FACTS)})\b", module), *entry.machines}
+        assert {fact for fact in asked if entry.id not in facts[fact][3]} == set(), entry.id
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
