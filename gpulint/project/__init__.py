@@ -114,7 +114,8 @@ class Project:
         return read_started(self.tree, self.relevance.scripts)
 
     @property
-    def _together(self) -> tuple[tuple[str, ...], ...]:
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The lists of Compose files that scripts run together."""
         return self.started.together if self.relevance.scripts else ()
 
     @cached_property
@@ -123,7 +124,7 @@ class Project:
             return ()
         from gpulint.project.compose import compose_containers
 
-        return compose_containers(self.tree, self.relevance.compose_files, self._together)
+        return compose_containers(self.tree, self.relevance.compose_files, self.together)
 
     @cached_property
     def builds(self) -> Builds:

@@ -173,6 +173,11 @@ class Builds:
             return None
         return self._built(recipes[0], f"built as {recipes[0].names[0].shown} at {recipes[0].location}")
 
+    def built_at(self, place: Location) -> Built | None:
+        """The stage that the build at that place makes an image of."""
+        recipe = next((each for each in self.recipes if each.location == place), None)
+        return self._built(recipe, f"built at {place}") if recipe is not None else None
+
     def is_local(self, image: ImageRef) -> bool:
         """Whether an image is made here, so that its tag is what was built last: under a name without a registry that a recipe gives, or
         that the folder of a Dockerfile has."""

@@ -116,3 +116,5 @@ CATALOGUE = (
     _entry("GPU607", "zero-process-launch", "python", "Module", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU608", "stripped-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
 )
+    _entry("GPU701", "version-drift", "project", "Project", Impact.UNREPRODUCIBLE, (NOTE,)),
+    _entry("GPU702", "no-gpu-smoke-test", "project", "Project", Impact.CPU_FALLBACK, (NOTE,)),

@@ -22,9 +22,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     users = [each for each, _ in entry.containers if is_gpu_container(each, project) and not (says_cpu(each) or is_for_tests(each))]
     hiding = _hiding(program)
     if users and hiding is not None:
-        message = (
-            f"{hiding.name} is set to {str(hiding.value.value)!r} here, which hides every GPU, and a GPU container runs this"
-        )
+        message = f"{hiding.name} is set to {str(hiding.value.value)!r} here, which hides every GPU, and a GPU container runs this"
         related = (Related(container.location, "a GPU container runs it here") for container in users[:3])
         help_line = "drop the assignment; where the CPU is meant, start the container without a GPU"
         yield Problem(hiding.location, message, Severity.WARNING, help=help_line, related=tuple(related))
