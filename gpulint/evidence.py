@@ -178,6 +178,7 @@ def _is_exempt(container: Container, project: Project) -> bool:
         or _is_given_driver_by_hand(container)
         or (runs_plain_tool(container) and not _idles(container))
         or _reaches_gpu_by_nodes(container, project)
+        or project.left_out_value(container) is not None
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from gpulint.model.module import Module
     from gpulint.model.stage import Dockerfile, Stage
     from gpulint.project.builds import Builds, Built
+    from gpulint.project.charts import Chart, GpuValue
     from gpulint.project.commands import Started
     from gpulint.project.contents import Contents
     from gpulint.project.contents_reader import ContentsReader
@@ -325,6 +327,7 @@ class Project:
             "DeviceClaim": "device_claims",
             "Autoscaler": "autoscalers",
             "StackPart": "stack_parts",
+            "Chart": "charts",
         }
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
@@ -383,6 +386,22 @@ class Project:
         from gpulint.project.gpu_stack import stack_parts
 
         return tuple(stack_parts(self.tree, self.command_lines))
+
+    @cached_property
+    def charts(self) -> tuple[Chart, ...]:
+        """The charts whose values name a GPU."""
+        folders = {dirname(path) for path in self.tree.paths(Kind.VALUES) if self.relevance.names_gpu(path)}
+        paths = [path for path in self.tree.paths(Kind.CHART) if dirname(path) in folders]
+        if not paths:
+            return ()
+        from gpulint.project.charts import Chart
+
+        return tuple(Chart(path, self.tree) for path in paths)
+
+    def left_out_value(self, container: Container) -> GpuValue | None:
+        """The GPU value of its chart that the container's template does not read, where another does."""
+        found = (chart.left_out_value(container) for chart in self.charts)
+        return next((each for each in found if each is not None), None)
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:

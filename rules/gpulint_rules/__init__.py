@@ -93,6 +93,7 @@ CATALOGUE = (
     _entry("GPU413", "ray-gpus-without-limit", "kubernetes", "Pod", Impact.CPU_FALLBACK, (ERROR, WARNING)),
     _entry("GPU414", "mig-resource-mismatch", "kubernetes", "Container", Impact.NEVER_SCHEDULED, (WARNING, NOTE)),
     _entry("GPU415", "misconfigured-device-plugin", "kubernetes", "StackPart", Impact.CPU_FALLBACK, (ERROR, NOTE)),
+    _entry("GPU416", "gpu-value-not-rendered", "kubernetes", "Chart | Container", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU417", "cpu-memory-unset", "kubernetes", "Container", Impact.WASTEFUL, (NOTE,)),
     _entry("GPU418", "job-without-deadline", "kubernetes", "Pod", Impact.WASTEFUL, (NOTE,)),
     _entry("GPU419", "floating-gpu-stack", "kubernetes", "StackPart | Pod | CommandLine", Impact.UNREPRODUCIBLE, (NOTE,)),
@@ -115,6 +116,6 @@ CATALOGUE = (
     _entry("GPU606", "gpu-hidden-in-code", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU607", "zero-process-launch", "python", "Module", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU608", "stripped-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
-)
     _entry("GPU701", "version-drift", "project", "Project", Impact.UNREPRODUCIBLE, (NOTE,)),
     _entry("GPU702", "no-gpu-smoke-test", "project", "Project", Impact.CPU_FALLBACK, (NOTE,)),
+)
