@@ -9,7 +9,7 @@ from itertools import chain
 
 from gpulint.deferred import regex
 from gpulint.model.compose_requests import service_requests
-from gpulint.model.container import ASPECTS, Build, Container, Dialect, GpuRequest, Mount, RequestKind, Service, SharedMemory
+from gpulint.model.container import ASPECTS, Build, Compute, Container, Dialect, GpuRequest, Mount, RequestKind, Service, SharedMemory
 from gpulint.model.image import parse_image
 from gpulint.model.interpolation import Variables
 from gpulint.model.requests import device_requests, runtime_request, variable_requests
@@ -81,6 +81,7 @@ def read_container(service: RawService, env_files: tuple[EnvVar, ...] = ()) -> C
         devices=devices,
         mounts=_by_target(_mounts(service, "volumes")),
         shared_memory=_shared_memory(service),
+        compute=Compute(cpu_limit=_cpu_limit(service)),
         ipc=service.value("ipc"),
         pid=service.value("pid"),
         security_options=service.values("security_opt"),
@@ -206,6 +207,12 @@ def _by_target(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
     for mount in mounts:
         found[str(mount.target) if isinstance(mount.target, Text) else mount.location] = mount
     return tuple(found.values())
+
+
+def _cpu_limit(service: RawService) -> Value | None:
+    """The processors that it is limited to, in the older form or the newer."""
+    older = service.value("cpus")
+    return service.value("deploy", "resources", "limits", "cpus") if older is None else older
 
 
 def _shared_memory(service: RawService) -> SharedMemory | None:
