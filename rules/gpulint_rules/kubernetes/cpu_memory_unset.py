@@ -14,7 +14,9 @@ NOTHING = Compute()
 
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """A problem where a main container of a pod has a GPU limit or claim, and nothing is said of cpu and memory."""
-    if container.compute != NOTHING or not container.is_main or not container.is_in_pod or is_infrastructure(container):
+    if container.pod is None or "gpu" in container.pod.open or not container.is_main or is_infrastructure(container):
+        return
+    if container.compute != NOTHING:
         return
     handed_out = any(request.kind in (RequestKind.LIMIT, RequestKind.CLAIM) and request.is_asked for request in container.requests)
     if handed_out and surely_has_gpu(container, project):
