@@ -103,6 +103,11 @@ def starts_process(name: str) -> bool:
     return bool(_rows("process_starters", name))
 
 
+def leaves_device_open(name: str, arguments: Arguments) -> bool:
+    """Whether this call loads tensors onto the device that they were saved from."""
+    return any(_applies(row, arguments, ()) for row in _rows("unmapped_loads", name))
+
+
 @cache
 def reads_settings_file(module: str) -> bool:
     """Whether what is imported reads settings, such as environment variables, from a file."""
@@ -262,6 +267,13 @@ def is_gpu_name(name: str) -> bool:
     """Whether a variable of this name says that there is a GPU, or how many: `use_cuda`, `args.n_gpu`; not `no_cuda`."""
     parts = _parts(name.rpartition(".")[2])
     return not parts.isdisjoint(words("python", "gpu_names")) and parts.isdisjoint(words("python", "off_names"))
+
+
+@cache
+def is_gpu_switch(name: str) -> bool:
+    """Whether a switch of this name turns the GPU on or off: `args.cuda`, `no_gpu`, `use_cpu`."""
+    last = name.rpartition(".")[2]
+    return not _parts(last).isdisjoint(words("python", "gpu_names") | {"cpu"})
 
 
 @cache

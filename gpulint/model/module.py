@@ -149,7 +149,8 @@ class Scope:
     """A function or method, the module's top level (TOP) or what stands below its main guard (MAIN); all tuples are in file order.
 
     `location` is the function's name in its `def`. `methods` are the methods called on objects of unknown class, each with the surest
-    gate. `on_cpu` names the frameworks that are told to use the CPU. `returned` is what the function returns without a GPU, and `ends`
+    gate. `on_cpu` names the frameworks that are told to use the CPU. `cpu_modes` are the tests of a switch, such as `args.no_cuda`, that
+    decides between GPU and CPU. `returned` is what the function returns without a GPU, and `ends`
     says that it never returns there.
     """
 
@@ -166,6 +167,7 @@ class Scope:
     on_cpu: frozenset[str] = frozenset()
     device_defaults: tuple[DeviceDefault, ...] = ()
     launches: tuple[Launch, ...] = ()
+    cpu_modes: tuple[Location, ...] = ()
     returned: Answer = UNKNOWN
     ends: bool = False
 

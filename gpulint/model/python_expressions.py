@@ -219,6 +219,7 @@ class Expressions:
         if lean is not None and test.subject and gate is not Gate.NEVER and label != REPORT:
             absent, present = (node.body, node.orelse) if lean else (node.orelse, node.body)
             self._note_choice(node, absent, present, label, switches)
+        self._notes.add_cpu_mode(node.test, test, [node.body], [node.orelse])
         if test.decided:
             body, orelse = (gate, Gate.NEVER) if test.value else (Gate.NEVER, gate)
         else:

@@ -11,6 +11,7 @@ from gpulint.facts.python import (
     is_device_index,
     is_device_name,
     is_gpu_name,
+    is_gpu_switch,
     is_other_device,
     is_unrelated_switch,
     literal,
@@ -31,6 +32,7 @@ from gpulint.model.module import (
     Scope,
     Sign,
 )
+from gpulint.model.python_choices import chosen
 from gpulint.model.python_names import Definition, Names, Outline, path_of
 from gpulint.model.python_values import UNDECIDED, Answer, Values
 from gpulint.parse.python import location
@@ -119,6 +121,7 @@ class Notes:
         self._environment: list[EnvironmentWrite] = []
         self._device_defaults: list[DeviceDefault] = []
         self._launches: list[Launch] = []
+        self._cpu_modes: list[Location] = []
         self._on_cpu: set[str] = set()
 
     def scope(self, *, returns: bool, ends: bool) -> Scope:
@@ -137,6 +140,7 @@ class Notes:
             on_cpu=frozenset(self._on_cpu),
             device_defaults=tuple(self._device_defaults),
             launches=tuple(self._launches),
+            cpu_modes=tuple(self._cpu_modes),
             returned=joined(self.returns) if returns else Answer(subject=subject_of(self.returns)),
             ends=ends,
         )
@@ -276,6 +280,13 @@ class Notes:
         if not answer.subject and (named or below) and not is_other_device(plain):
             place = self.file.locate(node)
             self._device_defaults.append(DeviceDefault(kind, name, Text(str(answer.value), place, ()), place, others))
+
+    def add_cpu_mode(self, test: ast.expr, answer: Answer, body: Sequence[ast.AST], otherwise: Sequence[ast.AST]) -> None:
+        """Note a test whose answer a switch for the GPU decides, where one arm moves to the GPU and the other does not."""
+        if answer.decided or answer.subject or not is_gpu_switch(_switch_name(test)):
+            return
+        if (chosen(body, self.names).gpu is None) is not (chosen(otherwise, self.names).gpu is None):
+            self._cpu_modes.append(self.file.locate(test))
 
     def add_launch(self, node: ast.expr, answer: Answer, gate: Gate) -> None:
         """Note that processes are started as often as there are GPUs, where that is not at all."""

@@ -292,6 +292,7 @@ class _Statements:
     def _judge(self, arm: _Arm, otherwise: int, rest: Sequence[ast.stmt]) -> int:
         """Note what an `if` means for a machine without a GPU, and give how it can end; `otherwise` is how its `else` ends."""
         test, lean = arm.test, arm.lean
+        self._notes.add_cpu_mode(arm.node.test, test, arm.node.body, arm.node.orelse)
         if lean is None and arm.assumable and (arm.ending | otherwise) & REFUSES:
             test, lean = self._judged(arm.node.test)
         if lean is not None and test.subject and arm.gate is not Gate.NEVER:

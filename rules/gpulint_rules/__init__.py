@@ -116,6 +116,7 @@ CATALOGUE = (
     _entry("GPU606", "gpu-hidden-in-code", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU607", "zero-process-launch", "python", "Module", Impact.CPU_FALLBACK, (WARNING,)),
     _entry("GPU608", "stripped-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING,)),
+    _entry("GPU609", "cuda-hard-coded", "python", "Module", Impact.FAILS_TO_START, (NOTE,)),
     _entry("GPU701", "version-drift", "project", "Project", Impact.UNREPRODUCIBLE, (NOTE,)),
     _entry("GPU702", "no-gpu-smoke-test", "project", "Project", Impact.CPU_FALLBACK, (NOTE,)),
 )

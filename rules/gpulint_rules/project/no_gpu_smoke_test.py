@@ -8,7 +8,7 @@ from gpulint.project import Project
 from gpulint.project.smoke_tests import checks_a_gpu, is_for_gpu, pushes
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
-HELP = 'run the image on a machine with a GPU before it is used: docker run --rm --gpus all IMAGE python -c "import torch; torch.zeros(1).cuda()"'
+HELP = 'run the image with a GPU before it is used: docker run --rm --gpus all IMAGE python -c "import torch; torch.zeros(1).cuda()"'
 
 
 def check(project: Project, _project: Project) -> Iterator[Problem]:
