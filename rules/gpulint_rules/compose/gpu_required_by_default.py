@@ -58,7 +58,7 @@ def _cpu_mode(container: Container, project: Project) -> Related | None:
     image = container.image
     if image is None or isinstance(image.name, Unknown) or isinstance(image.tag, Unknown):
         return None
-    if image.facts.optional_gpu and image.facts.need in (Need.POSSIBLE, Need.NONE):
+    if image.facts.optional_gpu and image.facts.need in (Need.POSSIBLE, Need.NONE) and not image.tag_word:
         return Related(image.location, f"the image {image.shown} runs on CPU too")
     return None
 
