@@ -15,6 +15,7 @@ from gpulint.model.install import Install
 from gpulint.model.stage import Run, Stage
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project import Project
+from gpulint.project.built_folders import SETUP, built_folders
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.image_files import ImageFiles, absolute, entered
 from gpulint.source import Location, Source, Text, Value, as_written
@@ -123,11 +124,11 @@ class _Reader:
             yield from found if found and self._ends_build(step) else ()
 
     def scripts(self, step: _Step) -> Iterator[BuiltScript]:
-        for folder, location in _built_folders(step):
-            origin = self._origin(join_paths(folder, _SETUP), step)
+        for folder in built_folders(step.command, step.install):
+            origin = self._origin(join_paths(folder.path, SETUP), step)
             source = self._project.tree.source(origin) if origin is not None else None
             if source is not None:
-                yield from (BuiltScript(probe, location) for probe in _probes_in(source))
+                yield from (BuiltScript(probe, folder.location) for probe in _probes_in(source))
 
     def _origin(self, path: str, step: _Step) -> str | None:
         place = absolute(step.folder, path)
@@ -155,7 +156,7 @@ class _Reader:
             program = read_snippet(word)
             if program is not None and program.raises_without_cuda:
                 yield BuildProbe(step.command.location, "this Python code")
-        elif launch.form == "script" and basename(word) != _SETUP:
+        elif launch.form == "script" and basename(word) != SETUP:
             origin = self._origin(word, step)
             program = self._project.program(origin) if origin is not None else None
             if program is not None and program.raises_without_cuda:
@@ -198,25 +199,6 @@ def _read_tool(step: _Step) -> Iterator[BuildProbe]:
 
 
 _FALLBACK = regex(r"\$\{\w+:?[-=]\s*\"?(?:\$\(|`)")
-
-
-def _built_folders(step: _Step) -> Iterator[tuple[str, Location]]:
-    """The folders of the image whose project the command builds, and where they are named: `pip install ./ops`, `python setup.py build`."""
-    if step.install is not None and not step.install.removes:
-        for package in step.install.packages:
-            match = _LOCAL.fullmatch(package.text) if isinstance(package.text, Text) and not package.name else None
-            if match is not None:
-                yield match[0], package.location
-        return
-    launch = launched(step.words)
-    script = step.words[launch.at] if launch is not None and launch.form == "script" else ""
-    if basename(script) == _SETUP and not _BUILDING.isdisjoint(step.words):
-        yield script.removesuffix(_SETUP) or ".", step.command.location
-
-
-_SETUP = "setup.py"
-_LOCAL = regex(r"(?:\.|/|~)[^\[;@:]*")
-_BUILDING = frozenset({"install", "develop", "build", "build_ext", "bdist_wheel", "bdist"})
 
 
 def _probes_in(source: Source) -> Iterator[SetupProbe]:

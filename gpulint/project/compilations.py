@@ -23,13 +23,13 @@ from gpulint.model.install import Install
 from gpulint.model.stage import Run, Stage
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project import Project
+from gpulint.project.built_folders import SETUP, BuiltFolder, built_folders
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.contents import Installed
 from gpulint.project.image_files import ImageFiles, absolute, entered
 from gpulint.source import Location, Text, Unknown, Value, as_written
 
 _DEFAULT_LIST = "TORCH_CUDA_ARCH_LIST"
-_LOCAL = regex(r"(?:\.|/|~)[^\[;@:]*")
 _CLONED = regex(r"(?:https?://|git@|ssh://)\S+")
 
 
@@ -95,35 +95,36 @@ class _Reader:
                 environment = own
 
     def _of_command(self, step: _Step, install: Install | None, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
-        if install is not None and not install.removes:
-            yield from self._of_install(step, install, cloned)
-        elif (folder := _folder_of_setup(step)) is not None:
-            yield from self._of_folder(step, folder, step.command.location, cloned)
-        else:
+        folders = list(built_folders(step.command, install))
+        for folder in folders:
+            yield from self._of_folder(step, folder, cloned)
+        if install is not None:
+            yield from self._of_install(step, install)
+        elif not folders:
             found = list(_of_compiler(step))
             yield from found or _of_source(step, cloned)
 
-    def _of_install(self, step: _Step, install: Install, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
+    def _of_install(self, step: _Step, install: Install) -> Iterator[Compilation]:
+        """The packages that an install builds: those of the index by name, and those at an address."""
+        if install.removes:
+            return
         for installed in self._project.contents(self._stage).history:
             if installed.install.command is step.command and installed.is_certain and installed.name:
                 yield from _of_package(step, installed)
         for package in install.packages:
-            if package.name or package.wheel is not None or not isinstance(package.text, Text):
-                continue
-            build = build_of_address(package.text)
+            is_address = not package.name and package.wheel is None and isinstance(package.text, Text)
+            build = build_of_address(as_written(package.text)) if is_address else None
             if build is not None:
                 yield _compiled(step, package.shown, package.location, build)
-            elif match := _LOCAL.fullmatch(package.text):
-                yield from self._of_folder(step, match[0], package.location, cloned)
 
-    def _of_folder(self, step: _Step, folder: str, location: Location, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
+    def _of_folder(self, step: _Step, folder: BuiltFolder, cloned: Mapping[str, SourceBuild]) -> Iterator[Compilation]:
         """What building the project in a folder of the image compiles: one that was fetched, or one of the repository."""
-        place = absolute(step.folder, folder)
+        place, location = absolute(step.folder, folder.path), folder.location
         build = next((cloned[name] for name in reversed((place or "").split("/")) if name in cloned), None)
         if build is not None:
             yield _compiled(step, basename(normpath(place or "")), location, build)
             return
-        origin = self._files.at(join_paths(place, "setup.py"), self._stage, step.run) if place else None
+        origin = self._files.at(join_paths(place, SETUP), self._stage, step.run) if place else None
         source = self._project.tree.source(origin) if origin else None
         script = read_setup_script(source.text) if source is not None else None
         if script is not None and script.compiles and origin is not None:
@@ -288,17 +289,3 @@ def _forgiven(commands: Sequence[SimpleCommand]) -> frozenset[int]:
 
 
 _CONDITIONS = frozenset({"if", "while"})
-
-
-def _folder_of_setup(step: _Step) -> str | None:
-    """The folder of the setup.py that a command builds or installs; None for any other command."""
-    words = step.words
-    at = program_index(words)
-    if at + 1 >= len(words) or program_name(words[at]) != "python":
-        return None
-    script = next((word for word in words[at + 1 :] if not word.startswith("-")), "")
-    builds = any(word in _BUILDING for word in words)
-    return script.removesuffix("setup.py") or "." if basename(script) == "setup.py" and builds else None
-
-
-_BUILDING = frozenset({"install", "develop", "build", "build_ext", "bdist_wheel", "bdist"})
