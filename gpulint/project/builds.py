@@ -74,7 +74,23 @@ class Builds:
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
         """Every recipe, those of build commands first."""
-        return (*filter(None, map(self._of_command, self._commands)), *filter(None, map(self._of_service, self._services)))
+        of_commands, of_services = map(self._of_command, self._commands), map(self._of_service, self._services)
+        return (*filter(None, of_commands), *filter(None, of_services), *self._of_bake())
+
+    def _of_bake(self) -> Iterator[Recipe]:
+        """The targets of bake files. Their contexts count from the folder that bake is run in, taken to be the file's own."""
+        from gpulint.parse.bake import BAKE_FILES, parse_bake
+
+        for path in (path for name in BAKE_FILES for path in paths_named(self._tree.all_paths, name)):
+            source = self._tree.source(path)
+            for target in parse_bake(source) if source is not None else ():
+                written = target.value("context") or Text(".", target.location, ())
+                context = self._folder(dirname(path), written)
+                found = None if context is None else self._located(dirname(path), written, target.value("dockerfile"), context)
+                names = tuple(parse_image(tag) for tag in target.settings.get("tags", ()))
+                recipe = self._recipe(names, found, target.value("target"), target.location)
+                if recipe is not None:
+                    yield recipe
 
     def _of_command(self, build: ImageBuild) -> Recipe | None:
         """A command's paths may count from where its script is started: the root, or the script's folder. Where both fit, neither is
