@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpulint.facts.python import (
@@ -192,6 +192,13 @@ class Expressions:
             self._notes.file.options[setting.lstrip("-").replace("-", "_")] = answer
         kind = "variable" if setting.startswith("$") else "option"
         self._notes.add_device_default(kind, setting.lstrip("$"), default, answer, switches[:-1])
+
+    def note_decorators(self, decorators: Sequence[ast.expr]) -> None:
+        """What the decorators of a function say that it is for: `@torch.inference_mode()`."""
+        for decorator in decorators:
+            means = sign(self._names.qualified(decorator), {}, self._notes.file.packages)
+            if means:
+                self._notes.add_sign(means, self._notes.file.locate(decorator))
 
     def note_parameter(self, name: str, default: ast.expr, is_run: bool) -> None:
         """A parameter of a function that is a command is an option of the command line; typer's own objects say more of it."""

@@ -243,6 +243,15 @@ class Notes:
     def add_sign(self, means: str, place: Location) -> None:
         self._signs.append(Sign(means, place))
 
+    @contextmanager
+    def without_signs(self) -> Iterator[None]:
+        """What is called meanwhile says nothing of what the scope is for."""
+        before = len(self._signs)
+        try:
+            yield
+        finally:
+            del self._signs[before:]
+
     def add_on_cpu(self, framework: str, gate: Gate) -> None:
         """Note that a framework is told to use the CPU, where that hangs on nothing."""
         if gate is Gate.RUNS and not self.subject:

@@ -69,6 +69,7 @@ class _Statements:
     def read(self, body: Sequence[ast.stmt]) -> Scope:
         if self._definition is not None:
             self._bind_parameters(self._definition.node.args)
+            self._expressions.note_decorators(self._definition.node.decorator_list)
         ending = self._block(body, Gate.RUNS)
         return self._notes.scope(returns=not ending & FALLS, ends=ending == REFUSES)
 
@@ -194,9 +195,11 @@ class _Statements:
     # --- Definitions ---------------------------------------------------------------------------------------------------------
 
     def _function(self, node: Function, gate: Gate, _: Sequence[ast.stmt]) -> int:
-        """Decorators and defaults are worked out where a function is defined; its body is a scope of its own."""
-        for decorator in node.decorator_list:
-            self._expressions.read(decorator, gate)
+        """Decorators and defaults are worked out where a function is defined; its body is a scope of its own, and what its decorators say
+        that it is for belongs there."""
+        with self._notes.without_signs():
+            for decorator in node.decorator_list:
+                self._expressions.read(decorator, gate)
         is_run = any(is_command(self._names.qualified(decorator)) for decorator in node.decorator_list)
         for argument, default in _defaults(node.args):
             self._expressions.read(default, gate, argument.arg)

@@ -304,6 +304,25 @@ def test_no_sign(code: str) -> None:
     assert not {sign.means for scope in scopes_of(code) for sign in scope.signs}
 
 
+def test_a_decorator_says_what_its_function_is_for_and_not_its_module() -> None:
+    """A library whose functions need no gradients serves nothing as it is imported."""
+    code = """
+        import torch
+
+        @torch.no_grad()
+        def blend(left, right):
+            return left + right
+
+        class Net:
+            @torch.inference_mode()
+            def forward(self, x):
+                return x
+    """
+    signs = {scope.name: [sign.means for sign in scope.signs] for scope in scopes_of(code)}
+    assert signs == {"": [], "blend": ["serves"], "Net.forward": ["serves"]}
+
+
+
 @pytest.mark.parametrize(
     ("tail", "start"),
     [

@@ -68,6 +68,8 @@ def test_a_body_that_refuses(body: str) -> None:
         'device = "cpu"',
         "steps = 1",
         'log.error("no GPU")',
+        'warnings.warn("no GPU")',
+        'sys.stderr.write("no GPU")',
         "def stop():\n        sys.exit(1)",
     ],
 )
@@ -78,6 +80,10 @@ def test_a_body_that_goes_on_is_none(body: str) -> None:
 @pytest.mark.parametrize(
     "test",
     [
+        "torch.cuda.is_available() is False",
+        "torch.cuda.is_available() == False",
+        "torch.cuda.is_available() is not True",
+        "(count := torch.cuda.device_count()) < 1",
         "torch.cuda.device_count() == 0",
         "torch.cuda.device_count() < 1",
         "torch.cuda.device_count() < args.gpus",
@@ -132,6 +138,9 @@ def test_a_test_that_means_there_is_no_gpu(test: str) -> None:
         "not path",
         "torch.cuda.is_available()",
         '"CUDAExecutionProvider" not in onnxruntime.get_available_providers()',
+        "torch.version.cuda is None",
+        "not torch.backends.cuda.is_built()",
+        "not isinstance(torch.cuda.is_available(), bool)",
         "len(devices) != 1",
     ],
 )
