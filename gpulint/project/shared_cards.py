@@ -46,13 +46,21 @@ class Sharing(NamedTuple):
     cards: frozenset[str]
 
 
-def given_cards(container: Container) -> Iterator[Given]:
-    """What each request of a service gives, where the files tell. A swarm hands its resources out itself."""
+def given_cards(container: Container, project: Project) -> Iterator[Given]:
+    """What each request of a service gives, where the files decide. A swarm hands its resources out itself."""
     for request in deciding(container):
         is_swarm = request.kind is RequestKind.RESERVATION and request.resource is not None
-        cards = _cards(request) if request.is_asked and not is_swarm else None
+        is_decided = request.is_asked and not is_swarm and not is_chosen_outside(request, project)
+        cards = _cards(request) if is_decided else None
         if cards:
             yield Given(request, cards)
+
+
+def is_chosen_outside(request: GpuRequest, project: Project) -> bool:
+    """Whether a variable decides on a request, also one with a default: who starts the project chooses."""
+    source = project.tree.source(request.location.path)
+    written = [each for each in (request.count, request.resource, request.driver, *request.ids) if each is not None]
+    return any(isinstance(each, Unknown) or (source is not None and "$" in source.line(each.location.line)) for each in written)
 
 
 def _cards(request: GpuRequest) -> frozenset[str] | None:
@@ -90,7 +98,7 @@ def _users(project: Project) -> dict[Group, dict[str, _User]]:
         if group is None:
             continue
         users = found.setdefault(group, {})
-        for given in given_cards(container):
+        for given in given_cards(container, project):
             for card in (*given.cards, _ANY):
                 users.setdefault(card, _User(container, given))
     return found

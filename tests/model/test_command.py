@@ -56,6 +56,11 @@ def test_the_value_of_gpus(value: str, state: str, count: str | None, ids: list[
     assert bool(found.faults) == (state == "broken")
 
 
+def test_a_flag_that_is_given_twice_asks_twice() -> None:
+    (container,) = read("docker run --gpus all --gpus 1 img").containers
+    assert [(each.state, shown(each.count)) for each in container.requests] == [(RequestState.ASKED, "all"), (RequestState.ASKED, "1")]
+
+
 @pytest.mark.parametrize(
     ("written", "state"),
     [

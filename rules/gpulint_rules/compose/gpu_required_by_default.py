@@ -8,6 +8,7 @@ from gpulint.evidence import cpu_twin, is_for_developers, is_for_tests, is_infra
 from gpulint.facts.images import Need, gpu_word
 from gpulint.model.container import Container, GpuRequest, RequestKind
 from gpulint.project import Project
+from gpulint.project.shared_cards import is_chosen_outside
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Unknown
 
@@ -17,7 +18,7 @@ DEMANDING = (RequestKind.GPUS, RequestKind.RESERVATION, RequestKind.CDI, Request
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """A problem where the request stands with the service itself, and neither a profile nor another file lets one do without it."""
     request = next((each for each in container.requests if each.kind in DEMANDING and each.is_asked), None)
-    if request is None or not _is_base(container, request) or _is_exempt(container, project) or _is_chosen_outside(request, project):
+    if request is None or not _is_base(container, request) or _is_exempt(container, project) or is_chosen_outside(request, project):
         return
     mode = _cpu_mode(container, project)
     if mode is not None:
@@ -41,13 +42,6 @@ def _is_exempt(container: Container, project: Project) -> bool:
     folder = container.location.path.rpartition("/")[0]
     others = (other for other in project.containers if other.service and other.name == container.name)
     return any(not other.requests and other.location.path.rpartition("/")[0] == folder for other in others)
-
-
-def _is_chosen_outside(request: GpuRequest, project: Project) -> bool:
-    """Whether a variable decides on the request."""
-    source = project.tree.source(request.location.path)
-    written = [each for each in (request.count, request.resource, request.driver, *request.ids) if each is not None]
-    return any(isinstance(each, Unknown) or (source is not None and "$" in source.line(each.location.line)) for each in written)
 
 
 def _cpu_mode(container: Container, project: Project) -> Related | None:

@@ -19,7 +19,7 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
     """A problem where another service, another replica or another layer of the service itself is given the same card."""
     if container.service is None or is_infrastructure(container) or project.machines_of(container).gpus_per_node == 1:
         return
-    for given in given_cards(container):
+    for given in given_cards(container, project):
         yield from _of_replicas(container, given)
         yield from _of_services(container, given, project)
     for request, before in appended(container):
