@@ -216,6 +216,10 @@ def test_a_variable_without_a_value_is_given_the_one_of_the_project() -> None:
     assert str(app.env[0].value.location) == "compose.yaml:1:42"  # type: ignore[union-attr]
 
 
+def test_what_another_program_provides_is_no_container() -> None:
+    assert containers({"compose.yaml": "services: {llm: {provider: {type: model, options: {model: acme/chat}}}}"}) == []
+
+
 def test_a_reset_reaches_no_variable_of_a_list() -> None:
     base = f"{APP}    environment: [NVIDIA_VISIBLE_DEVICES=all]\n"
     override = "services:\n  app:\n    environment: {NVIDIA_VISIBLE_DEVICES: !reset null}\n"
