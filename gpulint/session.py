@@ -40,13 +40,11 @@ class Run(NamedTuple):
         """What of the settings makes the run see less than whoever wrote them expects."""
         if not engine.active_rules(self.config):
             yield "no rule is selected, so nothing is checked"
-        models = [model for each in self.config.machines.all for model in each.gpus or ()]
-        if models:
-            from gpulint.facts.drivers import gpu
+        if self.config.machines.states("gpus"):
+            from gpulint.project.pools import unknown_gpus
 
-            for model in dict.fromkeys(models):
-                if gpu(model) is None:
-                    yield f'machines.gpus: no GPU {model!r} is known, so no rule judges by it; write it as nvidia-smi does, such as "T4"'
+            for model in unknown_gpus(self.config.machines):
+                yield f'machines.gpus: no GPU {model!r} is known, so no rule judges by it; write it as nvidia-smi does, such as "T4"'
 
     def details(self) -> Iterator[str]:
         """What -v says of the run: its configuration, its root, and which rules wait for which facts of the machines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulint.facts.drivers import gpu
 from gpulint.model.container import Container, Pod
 from gpulint.model.machines import Machines, Pool
 from gpulint.source import Text
@@ -28,3 +29,9 @@ def _is_selected(pool: Pool, pod: Pod) -> bool:
 
 def _known(value: object) -> str | None:
     return str(value) if isinstance(value, Text) else None
+
+
+def unknown_gpus(machines: Machines) -> tuple[str, ...]:
+    """The models among the user's GPUs, of all machines and of each pool, that the facts do not know."""
+    models = dict.fromkeys(model for each in machines.all for model in each.gpus or ())
+    return tuple(model for model in models if gpu(model) is None)
