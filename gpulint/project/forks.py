@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpulint.project import Project
     from gpulint.project.starts import ProgramLink
 
+_STARTERS = (b"Process(", b"Pool(", b"ProcessPoolExecutor(")
 _OTHER_METHODS = (b"set_start_method", b"forkserver", b'"spawn"', b"'spawn'")
 
 
@@ -125,6 +126,9 @@ def _reads(call: Call, name: str) -> bool:
 def late_forks(module: Module, project: Project) -> Iterator[Fork]:
     """Functions that use CUDA in a forked process, behind a call that touches CUDA in the process that is forked. What runs with a GPU
     alone counts: that is where it fails."""
+    source = project.tree.source(module.path)
+    if source is None or not any(word in source.data for word in _STARTERS):
+        return  # to read every function of a file takes long
     for scope in module.scopes.values():
         for handed in scope.calls:
             starter = _starter_of(handed, scope)
