@@ -204,6 +204,12 @@ def conda_meaning(name: str) -> str:
     return next((str(row["means"]) for row in table("frameworks")["conda"] if name in row["names"]), "")
 
 
+def conda_torch() -> tuple[str, str]:
+    """The names in conda of PyTorch, which pip sees as torch, and of the package that fixes its CUDA version."""
+    (row,) = table("frameworks")["conda_torch"]
+    return row["package"], row["cuda"]
+
+
 def conda_build_meaning(specifier: str) -> str:
     """What the build string of a match specification (`=2.4=cuda120*`) says of the variant: cpu, cuda, "" for neither or none."""
     parts = specifier.replace("==", "=").split("=")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts.frameworks import Build, index_variant, same_module, torch_build, torch_companion, torch_requirement
+from gpulint.facts.frameworks import Build, conda_torch, index_variant, same_module, torch_build, torch_companion, torch_requirement
 from gpulint.facts.installers import python_managers
 from gpulint.model.stage import Stage
 from gpulint.project import Project
@@ -73,20 +73,37 @@ def replacements(stage: Stage, project: Project) -> Iterator[Replacement]:
 
 
 def _replacement(cause: Installed, contents: Contents, stage: Stage, project: Project) -> Replacement | None:
-    if not cause.is_certain or cause.stage not in stage.chain() or cause.install.manager not in python_managers() or _is_constrained(cause):
+    is_python = cause.install.manager in python_managers() or cause.asked.manager in python_managers()
+    if not cause.is_certain or cause.stage not in stage.chain() or not is_python or _is_constrained(cause):
         return None
     by_name = cause.name == "torch"
     if not by_name and (cause.is_alone or (cause.name not in TORCH and not _requirement(cause))):
         return None
     before = contents.before(cause)
-    there = next((each for each in before if each.name == "torch"), None)
-    if there is None or there.version is None or any(each.name == cause.name and satisfies(each, cause) for each in before):
+    there = next((each for each in before if each.name == "torch" or _is_of_conda(each)), None)
+    if there is None or there.version is None or any(_is_what_pip_sees(each, cause.name) and satisfies(each, cause) for each in before):
         return None
-    if isinstance(there, Installed) and (there.install is cause.install or not there.is_certain or not there.is_settled):
+    if isinstance(there, Installed) and (there.asked is cause.asked or not there.is_certain or not there.is_settled):
         return None
     if not by_name and _names_torch(cause, contents):
         return None
-    return _by_name(cause, there, project) if by_name else _by_need(cause, there, project)
+    was = _conda_build(before) if _is_of_conda(there) else _build(there, project)
+    return _by_name(cause, there, was, project) if by_name else _by_need(cause, there, was, project)
+
+
+def _is_of_conda(each: Installed | OfBase) -> bool:
+    """Whether it is the torch that conda installs under a name of its own."""
+    return isinstance(each, Installed) and each.asked.manager == "conda" and each.name == conda_torch()[0]
+
+
+def _is_what_pip_sees(each: Installed | OfBase, name: str) -> bool:
+    return each.name == name or (name == "torch" and _is_of_conda(each))
+
+
+def _conda_build(before: tuple[Installed | OfBase, ...]) -> Build:
+    """The build of conda's torch, where a package beside it fixes the CUDA version."""
+    cuda = next((each.version for each in before if each.name == conda_torch()[1]), None)
+    return Build("cuda", cuda) if cuda is not None else Build("")
 
 
 def _requirement(cause: Installed) -> str:
@@ -106,14 +123,14 @@ def _names_torch(cause: Installed, contents: Contents) -> bool:
     return any(each.install is cause.install and each.name == "torch" for each in contents.history)
 
 
-def _by_name(cause: Installed, there: Installed | OfBase, project: Project) -> Replacement | None:
+def _by_name(cause: Installed, there: Installed | OfBase, before: Build, project: Project) -> Replacement | None:
     """Another version that is asked for by name, unless it chooses its build itself, by its label or its index."""
-    before, after = _build(there, project), torch_build_of(cause, project)
+    after = torch_build_of(cause, project)
     chooses = "+" in (cause.version or "") or any(isinstance(index, Unknown) or index_variant(index) for index in cause.indexes)
     return Replacement(cause, there, "", before, after) if _is_other(before, after) and not chooses else None
 
 
-def _by_need(cause: Installed, there: Installed | OfBase, project: Project) -> Replacement | None:
+def _by_need(cause: Installed, there: Installed | OfBase, before: Build, project: Project) -> Replacement | None:
     """What another package asks of torch by its known versions: those of PyTorch's family go with one minor of it."""
     version = there.version or ""
     if cause.name in TORCH:
@@ -122,7 +139,6 @@ def _by_need(cause: Installed, there: Installed | OfBase, project: Project) -> R
         specifier = _requirement(cause)
         needs = "" if fits(version, specifier) else f"torch{specifier}"
     platform = platform_of(cause.stage, project)
-    before = _build(there, project)
     if not needs or not platform:
         return None
     exact = needs.partition("==")[2] or None

@@ -167,12 +167,14 @@ class _Reader:
             yield from (Removed(package.name, environment) for package in install.packages if package.name)
             return
         asked = tuple(self._asked(install, stage, run))
-        pins, is_settled = self._pins(install, tuple({id(each): each for each, _ in asked}.values()), stage, run)
-        indexes, extra_indexes = _indexes((install, *(requirements for requirements, _ in asked)))
-        if len(indexes) == len(extra_indexes):
-            configured, added = configured_indexes(install.manager, stage, run, self._text)
-            indexes, extra_indexes = (*configured, *indexes), (*added, *extra_indexes)
+        files = {id(requirements): requirements for requirements, _ in asked}
+        pins, is_settled = self._pins(install, tuple(files.values()), stage, run)
+        nested = {key: each for key, each in files.items() if _is_nested(each, install)}
+        own = (install, *(each for key, each in files.items() if key not in nested))
+        searched = self._searched(install.manager, own, stage, run)
+        searched_by_nested = self._searched("pip", nested.values(), stage, run) if nested else searched
         for requirements, package in asked:
+            indexes, extra_indexes = searched_by_nested if id(requirements) in nested else searched
             name = package.name or (package.wheel or ("", ""))[0]
             holds = holds_on_linux(package.marker)
             if name and holds is not False:
@@ -191,6 +193,14 @@ class _Reader:
                     extra_indexes,
                     is_certain and holds is True,
                 )
+
+    def _searched(self, manager: str, asked: Iterable[Requirements], stage: Stage, run: Run) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+        """All indexes that the manager searches, by what a command and its files name and by its configuration, and those that only add."""
+        indexes, extra_indexes = _indexes(asked)
+        if len(indexes) > len(extra_indexes):
+            return indexes, extra_indexes
+        configured, added = configured_indexes(manager, stage, run, self._text)
+        return (*configured, *indexes), (*added, *extra_indexes)
 
     def _asked(self, install: Install, stage: Stage, run: Run) -> Iterator[tuple[Requirements, Package]]:
         """The packages that a command asks for, each with the command or file that names it."""
@@ -350,6 +360,11 @@ def _words_of(install: Install, meaning: str) -> set[str]:
 def _locks(file: Text) -> Iterator[Text]:
     """The lock files that would lie beside a project's file."""
     return (Text(join_paths(dirname(file), name), file.location, ()) for name in lock_files(basename(file)))
+
+
+def _is_nested(requirements: Requirements, install: Install) -> bool:
+    """Whether packages are those that pip installs for conda: no channel has them."""
+    return install.manager in ("conda", "pixi") and requirements.manager == "pip"
 
 
 def _indexes(asked: Iterable[Requirements]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
