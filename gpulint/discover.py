@@ -323,16 +323,19 @@ def _read_regular(path: str) -> bytes | None:
         if status.st_size > SIZE_LIMIT:
             size, limit = status.st_size / 1024 / 1024, SIZE_LIMIT // 1024 // 1024
             raise Unreadable(f"has {size:.0f} MiB, over the limit of {limit} MiB", os.read(descriptor, HEAD_SIZE))
-        return _read_up_to(descriptor, SIZE_LIMIT)
+        return _read_up_to(descriptor, SIZE_LIMIT, status.st_size)
     finally:
         os.close(descriptor)
 
 
-def _read_up_to(descriptor: int, limit: int) -> bytes:
-    chunks = []
-    while chunk := os.read(descriptor, limit):
-        chunks.append(chunk)
-        limit -= len(chunk)
+def _read_up_to(descriptor: int, limit: int, size: int) -> bytes:
+    """What a file holds. One call reads it, unless its size is by now another than the given one: a larger buffer takes longer to get."""
+    chunks = [os.read(descriptor, min(size + 1, limit))]
+    if len(chunks[0]) == size:
+        return chunks[0]
+    while chunks[-1]:
+        limit -= len(chunks[-1])
+        chunks.append(os.read(descriptor, limit))
     return b"".join(chunks)
 
 

@@ -286,3 +286,12 @@ def test_bytes_that_were_given_are_held_to_be_text(tmp_path: Path) -> None:
 )
 def test_references_do_not_leave_the_root(tmp_path: Path, base: str, reference: str, path: str | None) -> None:
     assert Tree(tmp_path, []).resolve(base, reference) == path
+
+
+@pytest.mark.parametrize("size", [0, 3, 8, 20])
+def test_a_file_that_is_longer_or_shorter_than_it_said_is_read_up_to_the_limit(tmp_path: Path, size: int) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    for limit, read in ((20, b"0123456789"), (10, b"0123456789"), (9, b"012345678")):
+        descriptor = os.open(tmp_path / "file", os.O_RDONLY)
+        assert discover._read_up_to(descriptor, limit, size) == read
+        os.close(descriptor)

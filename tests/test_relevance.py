@@ -48,6 +48,13 @@ def test_a_file_without_an_anchor_is_not_parsed(tmp_path: Path) -> None:
     assert not list(project.tree.problems())
 
 
+def test_a_line_that_names_a_gpu_tells_of_each_file_that_holds_it(tmp_path: Path) -> None:
+    gpu, plain = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN true\n", "FROM nginx:1.27\nRUN true\n"
+    write(tmp_path, {"a/Dockerfile": plain, "b/Dockerfile": gpu, "c/Dockerfile": gpu, "d/Dockerfile": plain})
+    tree = Tree(tmp_path, list_files(tmp_path, None))
+    assert Project(tree, Machines()).relevance.dockerfiles == ("b/Dockerfile", "c/Dockerfile")
+
+
 def test_a_dockerfile_matters_that_installs_from_a_file_which_names_a_gpu(tmp_path: Path) -> None:
     dockerfile = "FROM python:3.11\nCOPY requirements.txt /\nRUN pip install -r /requirements.txt\n"
     write(tmp_path, {"gpu/Dockerfile": dockerfile, "gpu/requirements.txt": "onnxruntime-gpu\n", "plain/Dockerfile": "FROM nginx:1.27\n"})
