@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from posixpath import dirname
 
-from gpulint.deferred import NamedTuple
+from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.facts.resources import gpu_resource
 from gpulint.model.container import Compute, Container
@@ -16,7 +16,7 @@ from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Node
 from gpulint.project.tree import Tree
 from gpulint.source import Location, Text
 
-_WHOLE = re.compile(r"\.Values(?![\w.])|\btpl\b|\.Files\b")
+_WHOLE = regex(r"\.Values(?![\w.])|\btpl\b|\.Files\b")
 """What reads values that no search for their names finds."""
 
 _NOTHING = Compute()

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from gpulint.deferred import NamedTuple
 from gpulint.facts.resources import is_gpu_vendor
 from gpulint.model.container import RequestKind
 from gpulint.model.grant import deciding

@@ -322,7 +322,6 @@ def test_a_decorator_says_what_its_function_is_for_and_not_its_module() -> None:
     assert signs == {"": [], "blend": ["serves"], "Net.forward": ["serves"]}
 
 
-
 @pytest.mark.parametrize(
     ("tail", "start"),
     [
