@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from gpulint.deferred import NamedTuple, regex
 from gpulint.facts import Row, fullmatch, table, words
 
 _ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
+
+_REMEMBERED = 20_000
+"""Of how many commands it is remembered what they start: each is asked by some twenty rules."""
 
 
 class Launch(NamedTuple):
@@ -44,6 +47,11 @@ def program_index(command: Sequence[str]) -> int:
 
     It is `len(command)` where nothing but wrappers stands there.
     """
+    return _program_index(tuple(command))
+
+
+@lru_cache(_REMEMBERED)
+def _program_index(command: tuple[str, ...]) -> int:
     index = _skip_assignments(command, 0)
     while index < len(command):
         row = _row_at("wrappers", command, index)
@@ -100,6 +108,11 @@ def is_shell(word: str) -> bool:
 
 def launched(command: Sequence[str]) -> Launch | None:
     """Which word of a launcher's command names the program that it starts; None where the command itself is the program."""
+    return _launched(tuple(command))
+
+
+@lru_cache(_REMEMBERED)
+def _launched(command: tuple[str, ...]) -> Launch | None:
     start = program_index(command)
     row = _row_at("launchers", command, start) if start < len(command) else None
     launch = _find_program(row, command, start + len(row["name"].split())) if row else None

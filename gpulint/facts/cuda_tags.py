@@ -211,10 +211,14 @@ def revoked_key(text: str) -> bool:
 
 def cures_key(command: Sequence[str]) -> bool:
     """Whether a command makes apt accept the CUDA repositories as they are signed today, or leave them out."""
-    cures = [row["pattern"] for row in table("cuda_tags")["key_cures"]]
-    if any(fullmatch(pattern, word, _IN_ANY_TEXT) for word in command for pattern in cures):
+    if any(map(_cures_key, command)):
         return True
     return any("/sources.list.d" in word for word in command) and _program(command) in words("cuda_tags", "list_editors")
+
+
+@cache
+def _cures_key(word: str) -> bool:
+    return any(fullmatch(row["pattern"], word, _IN_ANY_TEXT) for row in table("cuda_tags")["key_cures"])
 
 
 def updates_lists(command: Sequence[str]) -> bool:

@@ -86,10 +86,9 @@ def _demands_gpu(words: Sequence[str]) -> bool:
 _CONTAINER_IMAGE = "--container-image"
 
 
-def _program(command: SimpleCommand) -> tuple[int, list[str]]:
+def _program(command: SimpleCommand) -> tuple[int, tuple[str, ...]]:
     """The index of the program's word and all words, "" for those that are not known."""
-    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
-    return program_index(words), words
+    return program_index(command.known), command.known
 
 
 def _starts_another(program: str) -> bool:

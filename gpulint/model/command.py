@@ -174,7 +174,7 @@ def _with_evaluated(commands: Iterable[tuple[SimpleCommand, Place]]) -> Iterator
 
 
 def _line(command: SimpleCommand, compose_file: Value | None, place: Place) -> _Line | None:
-    plain = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    plain = command.known
     start = _start(command.words, plain)
     word = command.words[start] if start < len(plain) else None
     called = program(word) if isinstance(word, Text) else None

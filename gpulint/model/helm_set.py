@@ -44,7 +44,7 @@ class CutName(NamedTuple):
 
 def cut_names(command: SimpleCommand) -> Iterator[CutName]:
     """The names of GPU resources and node labels in the keys that a helm command sets, where dots of theirs are not escaped."""
-    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    words = command.known
     at = program_index(words)
     if at < len(words) and program_name(words[at]) == "helm":
         for setting in _settings(command.words[at + 1 :]):
@@ -66,7 +66,7 @@ class HelmInstall(NamedTuple):
 
 def read_install(command: SimpleCommand, is_wanted: Callable[[str], bool]) -> HelmInstall | None:
     """The installation of a wanted chart by `helm install`, `upgrade` or `template`; None for any other command."""
-    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    words = command.known
     at = program_index(words)
     if at >= len(words) or program_name(words[at]) != "helm" or not any(verb in words[at:] for verb in _INSTALLING):
         return None

@@ -41,7 +41,7 @@ def _flattened(script: Script, variables: Mapping[str, Value], depth: int) -> It
 
 def _inner_script(command: SimpleCommand) -> Text | None:
     """The script that the command has a shell run, where it is written in the command."""
-    words = [str(word) if isinstance(word, Text) else "" for word in command.words]
+    words = command.known
     at = program_index(words)
     if at >= len(words) or not is_shell(words[at]):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from gpulint.deferred import NamedTuple, dataclass, regex
@@ -11,7 +12,7 @@ from gpulint.parse.shell_reader import DECLARING, NOT_EXPORTING, Reader
 from gpulint.parse.shell_split import split
 from gpulint.parse.shell_syntax import HOLE, AssignmentSyntax, Block, Names, Node, PartKind, ShellError, Simple, Word
 from gpulint.parse.shell_words import NAME
-from gpulint.source import Location, Text, Unknown, Value
+from gpulint.source import Location, Text, Unknown, Value, as_written
 
 __all__ = ["Assignment", "Redirect", "Script", "SimpleCommand", "UnknownWord", "expand", "parse", "split"]
 
@@ -56,6 +57,16 @@ class SimpleCommand:
         """The program's word where it is known."""
         first = self.words[0] if self.words else None
         return first if isinstance(first, Text) else None
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """The words for a look-up: an unknown one as it is written."""
+        return tuple(map(as_written, self.words))
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """The words as plain strings: an unknown one as an empty string, which is no name of anything."""
+        return tuple([str(word) if isinstance(word, Text) else "" for word in self.words])
 
 
 @dataclass(frozen=True, eq=False)

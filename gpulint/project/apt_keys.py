@@ -35,7 +35,7 @@ def build_steps(stages: Sequence[Stage]) -> Iterator[Step]:
 def _commands(commands: Sequence[SimpleCommand]) -> Iterator[Step]:
     for command, after in zip_longest(commands, commands[1:]):
         may_fail = after is not None and after.operator == "||"
-        yield Step(tuple(map(as_written, command.words)), command.location, may_fail)
+        yield Step(command.written, command.location, may_fail)
 
 
 def revoked_key_fetched(steps: Sequence[Step]) -> Step | None:

@@ -18,7 +18,7 @@ from gpulint.project import Project
 from gpulint.project.built_folders import SETUP, built_folders
 from gpulint.project.conditions import uncertain_commands
 from gpulint.project.image_files import ImageFiles, absolute, entered
-from gpulint.source import Location, Source, Text, Value, as_written
+from gpulint.source import Location, Source, Text, Value
 
 if TYPE_CHECKING:
     from gpulint.model.module import Module
@@ -83,8 +83,8 @@ class _Step(NamedTuple):
         return self.commands[self.at + 1 :]
 
     @property
-    def words(self) -> list[str]:
-        return [as_written(word) for word in self.command.words]
+    def words(self) -> tuple[str, ...]:
+        return self.command.written
 
 
 def _reader(stage: Stage, project: Project) -> _Reader | None:
@@ -170,8 +170,8 @@ _INFORMATION = frozenset({"--help", "-h", "--version"})
 
 
 def _sets_error_exit(command: SimpleCommand) -> bool:
-    words = [as_written(word) for word in command.words]
-    return words[:1] == ["set"] and any(_ENDS_AT_ERROR.fullmatch(word) or word == "errexit" for word in words[1:])
+    words = command.written
+    return words[:1] == ("set",) and any(_ENDS_AT_ERROR.fullmatch(word) or word == "errexit" for word in words[1:])
 
 
 def _is_tool(step: _Step) -> bool:

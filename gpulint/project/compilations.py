@@ -144,8 +144,8 @@ class _Step(NamedTuple):
     environment: Mapping[str, Value]
 
     @property
-    def words(self) -> list[str]:
-        return [as_written(word) for word in self.command.words]
+    def words(self) -> tuple[str, ...]:
+        return self.command.written
 
 
 # --- Packages ---------------------------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def _of_source(step: _Step, cloned: Mapping[str, SourceBuild]) -> Iterator[Compi
 _CMAKE_MODES = frozenset({"--build", "--install", "-P", "-E", "--version", "--open"})
 
 
-def _settings(words: list[str], start: int) -> Iterator[tuple[int, str]]:
+def _settings(words: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
     """The settings of a build with their places: `-DNAME=value`, `-D NAME=value`, and `NAME=value` of make."""
     for index in range(start, len(words)):
         if words[index - 1] == "-D":
@@ -266,9 +266,9 @@ def compiles_nothing(compilation: Compilation) -> bool:
 
 def _fetched(command: SimpleCommand) -> dict[str, SourceBuild]:
     """The known source that a `git clone` fetches, by the name of the folder it is put into."""
-    words = [as_written(word) for word in command.words]
+    words = command.written
     address = next((word for word in words if _CLONED.fullmatch(word)), "")
-    build = build_of_address(address) if words[:1] == ["git"] and "clone" in words else None
+    build = build_of_address(address) if words[:1] == ("git",) and "clone" in words else None
     if build is None:
         return {}
     target = words[words.index(address) + 1 :]

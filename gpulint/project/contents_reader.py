@@ -378,7 +378,7 @@ def _environment(install: Install, stage: Stage, folder: Value | None) -> str:
     named = meanings(install).get("environment")
     if named is not None:
         return as_written(named)
-    words = [as_written(word) for word in install.command.words]
+    words = install.command.written
     own = environment_of_tool(words)
     if own == "project":
         return _of_project(stage, folder)
@@ -424,7 +424,7 @@ _SOURCING = (".", "source")
 
 def _script_path(command: SimpleCommand) -> str:
     """The script that a command runs or sources: by its path, or as the first operand of a shell; "" for none."""
-    words = [as_written(word) for word in command.words if not as_written(word).startswith("-")]
+    words = [word for word in command.written if not word.startswith("-")]
     if words and (is_shell(words[0]) or words[0] in _SOURCING):
         words = words[1:]
     elif not (words and words[0].endswith((".sh", ".bash"))):

@@ -133,7 +133,7 @@ _COPIERS = ("cp", "install", "mv")
 
 def _file_command(command: SimpleCommand) -> tuple[str, list[str], str]:
     """The program of a command that links or copies, with its sources and its target; nothing for any other command."""
-    words = [as_written(word) for word in command.words]
+    words = command.written
     at = program_index(words)
     operands = [word for word in words[at + 1 :] if not word.startswith("-")]
     if len(operands) < 2 or (words[at] != "ln" and words[at] not in _COPIERS):
@@ -142,6 +142,6 @@ def _file_command(command: SimpleCommand) -> tuple[str, list[str], str]:
 
 
 def _removes(command: SimpleCommand, path: str) -> bool:
-    words = [as_written(word) for word in command.words]
+    words = command.written
     at = program_index(words)
     return at < len(words) and words[at] in ("rm", "unlink") and any(fnmatchcase(path, word) for word in words[at + 1 :])

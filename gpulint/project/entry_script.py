@@ -16,7 +16,7 @@ from gpulint.facts.python import is_device_file, is_report
 from gpulint.model.module import Assertion, AssertionKind, Fallback, FallbackKind, Gate
 from gpulint.parse.quantity import parse_natural
 from gpulint.parse.shell import SimpleCommand
-from gpulint.source import Text, Unknown, Value, as_written
+from gpulint.source import Text, Unknown, Value
 
 Commands = Sequence[SimpleCommand]
 
@@ -49,7 +49,7 @@ def read_checks(commands: Commands, fails: Callable[[SimpleCommand], bool], erre
 
 def words_of(command: SimpleCommand) -> list[str]:
     """The words for a look-up: an unknown one as it is written."""
-    return [as_written(word) for word in command.words]
+    return list(command.written)
 
 
 def is_certain(command: SimpleCommand) -> bool:

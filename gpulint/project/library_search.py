@@ -119,7 +119,7 @@ def registered(stages: Sequence[Stage]) -> Iterator[tuple[Location, str]]:
     """The folders with a libcuda that is not the host's which RUNs of these stages, nearest first, tell the linker of for good."""
     commands = [command for stage in reversed(stages) for run in stage.runs for command in run.script.commands]
     for index, command in enumerate(commands):
-        parts = (part for word in _words(command) for part in re.split(r"\s|\\n", word))
+        parts = (part for word in command.written for part in re.split(r"\s|\\n", word))
         folder = next(filter(hides_driver, parts), "")
         if folder and _is_for_good(command, commands[index + 1 :]):
             yield command.location, folder
@@ -127,14 +127,10 @@ def registered(stages: Sequence[Stage]) -> Iterator[tuple[Location, str]]:
 
 def _is_for_good(command: SimpleCommand, later: Sequence[SimpleCommand]) -> bool:
     """Whether a command that names a folder has the linker search it, and no later one takes that back."""
-    if registers(_words(command)):
-        return not any(registers(_words(each)) for each in later)
+    if registers(command.written):
+        return not any(registers(each.written) for each in later)
     file = _written_file(command, later[:1])
-    return configures_loader(file) and not any(each.name == "rm" and file in _words(each) for each in later)
-
-
-def _words(command: SimpleCommand) -> list[str]:
-    return [as_written(word) for word in command.words]
+    return configures_loader(file) and not any(each.name == "rm" and file in each.written for each in later)
 
 
 def _written_file(command: SimpleCommand, following: Sequence[SimpleCommand]) -> str:

@@ -12,7 +12,7 @@ from gpulint.model.stage import Copy, Stage
 from gpulint.parse.shell import SimpleCommand
 from gpulint.project import Project
 from gpulint.project.compilations import Compilation, compilations
-from gpulint.source import Location, Text, as_written
+from gpulint.source import Location, Text
 
 
 class LinkedBuild(NamedTuple):
@@ -38,7 +38,7 @@ def linked_builds(stage: Stage, project: Project) -> Iterator[LinkedBuild]:
 
 
 def _of_compilation(compilation: Compilation) -> LinkedBuild | None:
-    words = [as_written(word) for word in compilation.command.words]
+    words = compilation.command.written
     meanings = option_meanings(words)
     if compilation.is_extension or compilation.build is not None or compilation.with_cuda is not True or "static" in meanings:
         return None
@@ -50,7 +50,7 @@ def _of_compilation(compilation: Compilation) -> LinkedBuild | None:
 
 def _of_features(command: SimpleCommand) -> Iterator[LinkedBuild]:
     """A build of Rust or Go with CUDA among its features."""
-    words = [as_written(word) for word in command.words]
+    words = command.written
     at = program_index(words)
     if at + 1 >= len(words) or not {"build", "install", "run"} & set(words[at + 1 :]):
         return

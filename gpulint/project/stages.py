@@ -162,7 +162,7 @@ def _is_all_from_elsewhere(stage: Stage) -> bool:
 def fetches_code(stage: Stage) -> bool:
     """Whether a step of the stage, or of those that it builds on, fetches source code from elsewhere."""
     commands = (command for each in stage.chain() for run in each.runs for command in run.script.commands)
-    return any(fetches_sources([as_written(word) for word in command.words]) for command in commands)
+    return any(fetches_sources(command.written) for command in commands)
 
 
 def is_file_export(stage: Stage, project: Project) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple
@@ -142,13 +142,13 @@ def _words(stage: Stage, project: Project) -> Iterator[str]:
     """The words of the commands of a stage and of the repository's scripts that they run, and what its copies name."""
     for run in stage.runs:
         for command in run.script.commands:
-            yield from (as_written(word) for word in command.words)
-            yield from _words_of_script([as_written(word) for word in command.words], project)
+            yield from command.written
+            yield from _words_of_script(command.written, project)
     for copy in stage.copies:
         yield from (as_written(word) for word in (*copy.sources, copy.target))
 
 
-def _words_of_script(words: list[str], project: Project) -> Iterator[str]:
+def _words_of_script(words: Sequence[str], project: Project) -> Iterator[str]:
     """The words of the file of that name anywhere in the tree, where a command runs it: enough to see what it may do."""
     script = next((word for word in words[:3] if word.endswith((".sh", ".bash"))), "")
     name = script.rpartition("/")[2]

@@ -75,7 +75,7 @@ class WrittenFiles:
 def _targets(command: SimpleCommand) -> Iterator[tuple[Value, bool]]:
     """The files that a command writes, each with whether it adds to what is there."""
     yield from ((redirect.target, redirect.operator == ">>") for redirect in command.redirects if redirect.operator in _WRITING)
-    plain = [as_written(word) for word in command.words]
+    plain = command.written
     at = program_index(plain)
     options = [word for word in plain[at + 1 :] if word.startswith("-")]
     operands = [word for word in command.words[at + 1 :] if not as_written(word).startswith("-")]
