@@ -419,6 +419,7 @@ _MEANINGS: dict[str, Callable[[str | None], bool | None]] = {
 }
 
 
+@lru_cache(_REMEMBERED)
 def _first_match(rows: str, text: str) -> Row | None:
     return next((row for row in table("commands")[rows] if fullmatch(row["pattern"], text)), None)
 

@@ -63,6 +63,7 @@ def _has(options: Sequence[str], pattern: str | None) -> bool:
     return pattern is not None and any(re.fullmatch(pattern, option) for option in options)
 
 
+@cache
 def driver_library(path: str) -> DriverPart | None:
     """What a file brings that belongs to the host: libcuda, another library of the driver, nvidia-smi; None for any other file, and for
     one in a folder of stubs or of forward compatibility, where nothing finds it at run time."""
@@ -71,6 +72,7 @@ def driver_library(path: str) -> DriverPart | None:
     return None if row is None or is_link_time_folder(folder) else _part(row, name)
 
 
+@cache
 def is_link_time_folder(folder: str) -> bool:
     """Whether a folder holds a libcuda that is not for run time, or not for every host: the toolkit's stubs, forward compatibility."""
     return any(fullmatch(row["pattern"], folder) for row in table("driver_packages")["link_time_folders"])
@@ -86,11 +88,13 @@ def host_image(repository: str) -> bool:
     return any(fullmatch(row["pattern"], repository) for row in table("driver_packages")["host_images"])
 
 
+@cache
 def stub_folder(path: str) -> bool:
     """Whether a folder holds the CUDA toolkit's stub of libcuda, which hides the real one where it is searched at run time."""
     return any(fullmatch(row["pattern"], path) for row in table("driver_packages")["stub_folders"])
 
 
+@cache
 def compat_folder(path: str) -> bool:
     """Whether a folder holds the forward-compatibility libcuda, which breaks newer drivers where it is always searched first."""
     return any(fullmatch(row["pattern"], path) for row in table("driver_packages")["compat_folders"])

@@ -64,10 +64,12 @@ class RawService:
     def _first_visible(self, path: tuple[str, ...]) -> int:
         """The first layer that has a say at a path: the one above the last `!reset` on the way there, or the last `!override`."""
         for index in range(len(self.layers) - 1, -1, -1):
-            nodes = (self.layers[index].get(*path[:depth]) for depth in range(1, len(path) + 1))
-            tag = next((tag for tag in map(tag_of, nodes) if tag in ("!reset", "!override")), None)
-            if tag:
-                return index + (tag == "!reset")
+            node: Node | None = self.layers[index]
+            for key in path:
+                node = node.get(key) if isinstance(node, Mapping) else None
+                tag = tag_of(node)
+                if tag in ("!reset", "!override"):
+                    return index + (tag == "!reset")
         return 0
 
     def node(self, *path: str) -> Node | None:
