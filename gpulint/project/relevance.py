@@ -7,7 +7,7 @@ of this repository that uses one. So the files that name a GPU are told first, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from posixpath import dirname
 
@@ -15,6 +15,7 @@ from gpulint.discover import Kind
 from gpulint.facts import Row, table, words
 from gpulint.facts.gpu_stack import anchors as stack_anchors
 from gpulint.project.tree import Tree
+from gpulint.source import Source
 
 
 @cache
@@ -142,7 +143,14 @@ class Relevance:
         """The Python files that hold an anchor of a rule of modules: without one it has nothing to say of a file."""
         wanted = _module_anchors(rule)
         paths = self._tree.paths(Kind.PYTHON)
+        if not self._everything and not all(_holds_one(self._python_lines, each) for each in wanted):
+            return ()
         return tuple(path for path in paths if self._everything or all(self._holds(path, each) for each in wanted))
+
+    @cached_property
+    def _python_lines(self) -> bytes:
+        """The different lines of all Python files: what none of them holds is searched once, and not in each file."""
+        return b"\n".join(set().union(*(source.lowered.split(b"\n") for source in self._sources_of(Kind.PYTHON))))
 
     @cached_property
     def _build_text(self) -> bytes:
@@ -160,6 +168,9 @@ class Relevance:
 
     def _text_of(self, paths: Iterable[str]) -> bytes:
         return b"\n".join(source.lowered for source in map(self._tree.source, paths) if source is not None)
+
+    def _sources_of(self, kind: Kind) -> Iterator[Source]:
+        return (source for source in map(self._tree.source, self._tree.paths(kind)) if source is not None)
 
     def _installs_for_gpu(self, path: str) -> bool:
         return self._has_gpu_packages and self._holds(path, anchors("installs"))
@@ -192,11 +203,13 @@ class Relevance:
         run another tool where they name one themselves; and CI files that do, since their jobs run in containers. And the Python files
         that name a GPU and hand words to an engine."""
         named = (path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
-        return (*named, *filter(self._hands_words_to_engine, self._tree.paths(Kind.PYTHON)))
+        return (*named, *self._hand_words_to_engine())
 
-    def _hands_words_to_engine(self, path: str) -> bool:
-        """Whether a Python file may hold the words of a command of a container engine, each in quotes of its own."""
-        return self._holds(path, anchors("engines")) and self._holds(path, _quoted_engines()) and self.names_gpu(path)
+    def _hand_words_to_engine(self) -> Iterator[str]:
+        """The Python files that may hold the words of a command of a container engine, each in quotes of its own."""
+        if _holds_one(self._python_lines, _quoted_engines()):
+            paths = self._tree.paths(Kind.PYTHON)
+            yield from (path for path in paths if self._holds(path, _quoted_engines()) and self.names_gpu(path))
 
     def _starts_something(self, path: str) -> bool:
         names_gpu = self.names_gpu(path)
