@@ -150,7 +150,10 @@ class Relevance:
     @cached_property
     def _python_lines(self) -> bytes:
         """The different lines of all Python files: what none of them holds is searched once, and not in each file."""
-        return b"\n".join(set().union(*(source.lowered.split(b"\n") for source in self._sources_of(Kind.PYTHON))))
+        lines: set[bytes] = set()
+        for source in self._sources_of(Kind.PYTHON):
+            lines.update(source.lowered.split(b"\n"))
+        return b"\n".join(lines)
 
     @cached_property
     def _build_text(self) -> bytes:
