@@ -243,3 +243,17 @@ def graph(paths: tuple[str, ...], **options: Any) -> None:
 
     run = session.prepare(paths, config=_configured(paths, options), stdin_filename=None)
     click.echo(run.graph(), nl=False)
+
+
+@cli.command()
+@click.argument("source", metavar="FILE")
+def setup(source: str) -> None:
+    """Print the table [machines] of gpulint.toml from what the machines print of themselves, in FILE or on standard input (-).
+
+    \b
+    kubectl get nodes -o json | gpulint setup - >> gpulint.toml
+    nvidia-smi -q -x | gpulint setup - >> gpulint.toml
+    """
+    from gpulint.setup import setup
+
+    click.echo(setup(source), nl=False)

@@ -247,12 +247,17 @@ def _files(root: str, config: Config, selection: Selection) -> list[str]:
 def _standard_input(root: str, name: str | None) -> dict[str, bytes]:
     path = os.path.abspath(name) if name else os.path.join(root, "stdin.yaml")
     inside = os.path.relpath(path, root) if is_below(path, root) else os.path.basename(path)
+    return {inside: read_standard_input(INPUT_LIMIT)}
+
+
+def read_standard_input(limit: int) -> bytes:
+    """What stands on standard input. Raises GpulintError where that is more than the limit, or it is closed."""
     if sys.stdin is None:
         raise GpulintError("standard input is closed")
-    data = sys.stdin.buffer.read(INPUT_LIMIT + 1)
-    if len(data) > INPUT_LIMIT:
-        raise GpulintError(f"standard input has more than {INPUT_LIMIT // 1024 // 1024} MiB")
-    return {inside: data}
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise GpulintError(f"standard input has more than {limit // 1024 // 1024} MiB")
+    return data
 
 
 def _require_known_input(path: str, data: bytes, tree: Tree) -> None:

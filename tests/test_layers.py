@@ -29,6 +29,7 @@ LAYERS = (
     {"suppress", "pages"},
     {"engine", "report"},
     {"session"},
+    {"setup"},
     {"cli"},
     {"__main__"},
 )
