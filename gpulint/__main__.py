@@ -20,7 +20,23 @@ def main() -> None:
     gc.disable()  # a run is short, and what it makes lives to its end: looking for garbage costs a fifth of it
     from gpulint.cli import cli
 
-    cli(prog_name="gpulint")
+    try:
+        cli(prog_name="gpulint")
+    except SystemExit as leaving:
+        _leave(leaving.code)
+        raise
+
+
+def _leave(code: object) -> None:
+    """End the process at once, with an exit code that is a number: taking apart what a run has made, object by object, costs a tenth of
+    it. Comes back where something written cannot be got rid of, so that Python says so in its own way."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    if isinstance(code, int):
+        os._exit(code)
 
 
 if __name__ == "__main__":

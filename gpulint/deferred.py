@@ -52,7 +52,12 @@ else:
     _deferred: dict[type, dict[str, bool]] = {}
 
     def dataclass(**options: bool) -> Any:
-        """The decorator of a data class, which gets its constructor and the other methods with its first instance."""
+        """The decorator of a data class, which gets its constructor and the other methods with its first instance.
+
+        That a class is frozen is held by the type checker alone: at run time it would double what each instance costs.
+        """
+        frozen = options.pop("frozen", False)
+        options["unsafe_hash"] = frozen and options.get("eq", True)
 
         def defer(cls: type) -> type:
             cls.__init__ = _make_and_init
