@@ -89,6 +89,27 @@ class Assertion(NamedTuple):
     gate: Gate
 
 
+class Demand(NamedTuple):
+    """A parameter without which, if it is false, a function refuses to go on: `if not condition: raise`.
+
+    `position` is that of an argument handed over by position, "" for one that takes none by position. `location` is where it refuses.
+    """
+
+    parameter: str
+    position: str
+    kind: AssertionKind
+    location: Location
+
+
+class Check(NamedTuple):
+    """A statement that calls a function and gives it, under the keys in `answers`, what says that there is no GPU; keys as in a Call."""
+
+    name: str
+    location: Location
+    gate: Gate
+    answers: frozenset[str]
+
+
 class Raising(NamedTuple):
     """A call that raises by itself where there is no GPU; `then` is a clause for a message. `gate` is how surely it runs."""
 
@@ -150,8 +171,8 @@ class Scope:
 
     `location` is the function's name in its `def`. `methods` are the methods called on objects of unknown class, each with the surest
     gate. `on_cpu` names the frameworks that are told to use the CPU. `cpu_modes` are the tests of a switch, such as `args.no_cuda`, that
-    decides between GPU and CPU. `returned` is what the function returns without a GPU, and `ends`
-    says that it never returns there.
+    decides between GPU and CPU. `demands` are the parameters that a function insists on, and `checks` the calls that may meet such a one.
+    `returned` is what the function returns without a GPU, and `ends` says that it never returns there.
     """
 
     name: str
@@ -168,6 +189,8 @@ class Scope:
     device_defaults: tuple[DeviceDefault, ...] = ()
     launches: tuple[Launch, ...] = ()
     cpu_modes: tuple[Location, ...] = ()
+    demands: tuple[Demand, ...] = ()
+    checks: tuple[Check, ...] = ()
     returned: Answer = UNKNOWN
     ends: bool = False
 

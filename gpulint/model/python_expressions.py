@@ -23,7 +23,7 @@ from gpulint.facts.python import (
     runs_argument,
     sign,
 )
-from gpulint.model.module import AssertionKind, Call, EnvironmentWrite, Fallback, FallbackKind, Gate
+from gpulint.model.module import AssertionKind, Call, Check, EnvironmentWrite, Fallback, FallbackKind, Gate
 from gpulint.model.python_choices import chosen
 from gpulint.model.python_notes import Notes
 from gpulint.model.python_values import UNKNOWN, Answer
@@ -131,13 +131,35 @@ class Expressions:
             variable = (f"${known.variable}",) if known.variable else ()
             self._notes.add_fallback(Fallback(place, kind, known.then, known.framework, switches + variable))
 
+    def note_check(self, node: ast.Call, gate: Gate) -> None:
+        """Note a statement that hands a function an answer which says that there is no GPU: `check(torch.cuda.is_available(), "...")`."""
+        name = self._names.qualified(node.func)
+        if not name or name[0] == "*" or not (name[0] == ":" or "." in name or self._notes.file.outline.stars):
+            return
+        answers = {key for key, answer in self._values.arguments(node).items() if answer.subject and answer.decided and not answer.value}
+        if answers:
+            self._notes.add_check(Check(name, self._notes.file.locate(node), gate, frozenset(answers)))
+
     def _note_end(self, name: str, node: ast.Call, gate: Gate) -> None:
         """A call that ends the program, as surely as the statement runs, ends the statement; `sys.exit(check())` may be an assertion."""
-        scope = self._notes.file.scope(name[1:]) if name.startswith(":") else None
-        if gate is not self._notes.gate or not (is_exit(name) or (scope is not None and scope.ends)):
+        if gate is not self._notes.gate or not self._never_returns(name):
             return
         self._notes.ended = True
-        code = self._values.of(node.args[0]) if is_exit(name) and node.args else UNKNOWN
+        if is_exit(name):
+            self._note_code(node, gate)
+
+    def _never_returns(self, name: str) -> bool:
+        """Whether a call of this qualified name ends the program without a GPU."""
+        scope = self._notes.file.scope(name[1:]) if name.startswith(":") else None
+        return is_exit(name) or (scope is not None and scope.ends)
+
+    def note_exit_code(self, node: ast.expr, gate: Gate) -> None:
+        """`raise SystemExit(main())` may be an assertion, as `sys.exit(main())` may."""
+        if isinstance(node, ast.Call) and self._names.qualified(node.func) == "SystemExit":
+            self._note_code(node, gate)
+
+    def _note_code(self, node: ast.Call, gate: Gate) -> None:
+        code = self._values.of(node.args[0]) if node.args else UNKNOWN
         if code.subject and code.decided and code.value and gate is not Gate.NEVER:
             self._notes.add_assertion(node, AssertionKind.REFUSAL, code.subject, node, gate)
 
@@ -225,7 +247,10 @@ class Expressions:
         lean = self.lean(node.test, test)
         if lean is not None and test.subject and gate is not Gate.NEVER and label != REPORT:
             absent, present = (node.body, node.orelse) if lean else (node.orelse, node.body)
-            self._note_choice(node, absent, present, label, switches)
+            if isinstance(absent, ast.Call) and self._never_returns(self._names.qualified(absent.func)):
+                self._notes.add_assertion(node, AssertionKind.REFUSAL, test.subject, node.test, gate if test.decided else Gate.MAY)
+            else:
+                self._note_choice(node, absent, present, label, switches)
         self._notes.add_cpu_mode(node.test, test, [node.body], [node.orelse])
         if test.decided:
             body, orelse = (gate, Gate.NEVER) if test.value else (Gate.NEVER, gate)

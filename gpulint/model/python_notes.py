@@ -21,6 +21,8 @@ from gpulint.model.module import (
     Assertion,
     AssertionKind,
     Call,
+    Check,
+    Demand,
     DeviceDefault,
     EnvironmentWrite,
     Fallback,
@@ -102,6 +104,7 @@ class Notes:
         self.name = name
         self.place = place
         self.owner = definition.owner if definition else ""
+        self._positions = _positions(definition) if definition else {}
         self.local: dict[str, Answer] = {} if definition else file.globals
         self.names = Names(file.outline, self.made_by, self.owner, f"{name}." if definition else "")
         self.values = Values(self.names, self.lookup, self.bind, file.returned)
@@ -122,6 +125,8 @@ class Notes:
         self._device_defaults: list[DeviceDefault] = []
         self._launches: list[Launch] = []
         self._cpu_modes: list[Location] = []
+        self._demands: list[Demand] = []
+        self._checks: list[Check] = []
         self._on_cpu: set[str] = set()
 
     def scope(self, *, returns: bool, ends: bool) -> Scope:
@@ -141,6 +146,8 @@ class Notes:
             device_defaults=tuple(self._device_defaults),
             launches=tuple(self._launches),
             cpu_modes=tuple(self._cpu_modes),
+            demands=tuple(self._demands),
+            checks=tuple(self._checks),
             returned=joined(self.returns) if returns else Answer(subject=subject_of(self.returns)),
             ends=ends,
         )
@@ -297,6 +304,17 @@ class Notes:
         if (chosen(body, self.names).gpu is None) is not (chosen(otherwise, self.names).gpu is None):
             self._cpu_modes.append(self.file.locate(test))
 
+    def add_demand(self, test: ast.expr, node: ast.expr | ast.stmt, kind: AssertionKind, *, without: bool, gate: Gate) -> None:
+        """Note that the function refuses where a test goes that way, if it surely does so for a parameter that is false."""
+        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, without = test.operand, not without
+        name = test.id if isinstance(test, ast.Name) else ""
+        if name in self._positions and not without and gate is Gate.RUNS and not self._conditions:
+            self._demands.append(Demand(name, self._positions[name], kind, self.file.locate(node)))
+
+    def add_check(self, check: Check) -> None:
+        self._checks.append(check)
+
     def add_launch(self, node: ast.expr, answer: Answer, gate: Gate) -> None:
         """Note that processes are started as often as there are GPUs, where that is not at all."""
         if gate is not Gate.NEVER and answer.subject and answer.value in (0, []):
@@ -332,6 +350,16 @@ class Notes:
         if calls:
             self._calls[marks.calls :] = [call._replace(caught=True) for call in self._calls[marks.calls :]]
         return taken
+
+
+def _positions(definition: Definition) -> dict[str, str]:
+    """The parameters of a function, each with the position of its argument; "" for one that takes none by position."""
+    arguments = definition.node.args
+    by_position = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    if definition.owner and by_position[:1] in (["self"], ["cls"]):
+        by_position = by_position[1:]
+    named = {argument.arg: "" for argument in arguments.kwonlyargs}
+    return named | {name: str(index) for index, name in enumerate(by_position)}
 
 
 def joined(answers: Sequence[Answer]) -> Answer:

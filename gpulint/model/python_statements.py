@@ -15,9 +15,10 @@ from gpulint.facts.python import catches_missing_gpu, import_raises, is_command,
 from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Scope
 from gpulint.model.python_choices import chosen, target_name
 from gpulint.model.python_expressions import REPORT, Expressions
+from gpulint.model.python_match import MATCHED, as_if
 from gpulint.model.python_names import Definition, Function, Names, imported_names, path_of
 from gpulint.model.python_notes import FileContext, Marks, Notes
-from gpulint.model.python_values import UNKNOWN, Answer, answer_of
+from gpulint.model.python_values import UNDECIDED, UNKNOWN, Answer, answer_of
 from gpulint.source import Location
 
 FALLS, RETURNS, REFUSES, LEAVES = 1, 2, 4, 8
@@ -112,10 +113,20 @@ class _Statements:
 
     def _expression(self, node: ast.Expr, gate: Gate, _: Sequence[ast.stmt]) -> int:
         self._expressions.read(node.value, gate)
-        function = node.value.func if isinstance(node.value, ast.Call) else None
-        if isinstance(function, ast.Attribute) and is_mutator(function.attr) and path_of(function.value):
-            self._notes.bind(path_of(function.value), UNKNOWN)
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute) and is_mutator(node.value.func.attr):
+            self._change(node.value.func)
+        elif isinstance(node.value, ast.Call):
+            self._expressions.note_check(node.value, gate)
         return self._end(FALLS)
+
+    def _change(self, method: ast.Attribute) -> None:
+        """A method changes its list, set or mapping, which is not known from then on; but one of faults, that a missing GPU adds to, is."""
+        path = path_of(method.value)
+        before = self._values.of(method.value)
+        if self._notes.subject and method.attr == "append" and isinstance(before.value, list):
+            self._notes.bind(path, Answer([*before.value[:1], UNDECIDED], self._notes.subject))
+        elif path:
+            self._notes.bind(path, UNKNOWN)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, gate: Gate, _: Sequence[ast.stmt]) -> int:
         if node.value is None:
@@ -167,10 +178,12 @@ class _Statements:
     def _raise(self, node: ast.Raise, gate: Gate, _: Sequence[ast.stmt]) -> int:
         if node.exc is not None:
             self._expressions.read(node.exc, gate, REPORT)
+            self._expressions.note_exit_code(node.exc, gate)
         return REFUSES
 
     def _assert(self, node: ast.Assert, gate: Gate, _: Sequence[ast.stmt]) -> int:
         self._expressions.read(node.test, gate)
+        self._notes.add_demand(node.test, node, AssertionKind.ASSERT, without=False, gate=gate)
         test, lean = self._judged(node.test)
         if lean is not False or gate is Gate.NEVER:
             return FALLS
@@ -222,28 +235,54 @@ class _Statements:
         """The body never runs where it runs once for each GPU."""
         self._expressions.read(node.iter, gate)
         items = self._values.of(node.iter)
-        self._bind_target(node.target, node.iter, UNKNOWN)
+        self._bind_items(node.target, node.iter, items)
         marks = self._notes.marks()
         with self._notes.under():
             self._notes.subject = self._notes.subject or items.subject
             body = self._block(node.body, Gate.NEVER if items.subject and items.value == [] else gate)
         if self._notes.starts_processes(marks):
             self._notes.add_launch(node.iter, items, gate)
-        return self._block(node.orelse, gate) | FALLS | body & (RETURNS | REFUSES)
+        return self._behind_loop(node, gate, body)
+
+    def _bind_items(self, target: ast.expr, items: ast.expr, answer: Answer) -> None:
+        """Where an item says that there is no GPU, that one is looked at: `for name, found in [("cuda", torch.cuda.is_available())]`."""
+        self._bind_target(target, items, UNKNOWN)
+        known = answer.value if answer.subject and isinstance(answer.value, list) else []
+        names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        for index, name in enumerate(names):
+            parts = [item[index] if isinstance(item, list) and index < len(item) else item for item in known]
+            if path_of(name) and any(part is False for part in parts):
+                self._notes.bind(path_of(name), Answer(False, answer.subject))
 
     def _while(self, node: ast.While, gate: Gate, _: Sequence[ast.stmt]) -> int:
         """A loop that waits until there is a GPU never ends without one."""
         self._expressions.read(node.test, gate)
         test = self._values.of(node.test)
         body = self._block(node.body, gate)
-        if test.subject and test.decided and test.value and gate is not Gate.NEVER and not body & (LEAVES | RETURNS):
-            self._notes.add_assertion(node.test, AssertionKind.REFUSAL, test.subject, node.test, gate)
+        waits = test.subject or self._leaves_with_gpu(node)
+        if waits and test.decided and test.value and gate is not Gate.NEVER and not body & (LEAVES | RETURNS):
+            self._notes.add_assertion(node.test, AssertionKind.REFUSAL, waits, node.test, gate)
             return REFUSES
-        return self._block(node.orelse, gate) | FALLS | body & (RETURNS | REFUSES)
+        return self._behind_loop(node, gate, body)
+
+    def _behind_loop(self, node: ast.For | ast.AsyncFor | ast.While, gate: Gate, body: int) -> int:
+        """How a loop ends, with its `else`, which refuses where only a GPU breaks the loop; `body` is how its body ends."""
+        otherwise = self._block(node.orelse, gate)
+        subject = self._leaves_with_gpu(node) if otherwise == REFUSES and not body & LEAVES else ""
+        if subject and gate is not Gate.NEVER:
+            self._notes.add_assertion(node.orelse[-1], AssertionKind.REFUSAL, subject, ast.Name(""), gate)
+            return otherwise | body & RETURNS
+        return otherwise | FALLS | body & (RETURNS | REFUSES)
+
+    def _leaves_with_gpu(self, node: ast.For | ast.AsyncFor | ast.While) -> str:
+        """What a loop asks of the GPU before it breaks off; "" where no `if` in its body does."""
+        asking = (each for each in node.body if isinstance(each, ast.If) and isinstance(each.body[-1], ast.Break))
+        return next((subject for each in asking if (subject := self._values.of(each.test).subject)), "")
 
     def _with(self, node: ast.With | ast.AsyncWith, gate: Gate, _: Sequence[ast.stmt]) -> int:
         for item in node.items:
             self._expressions.read(item.context_expr, gate)
+            self._notes.add_method("__aenter__" if isinstance(node, ast.AsyncWith) else "__enter__", gate)
             if item.optional_vars is not None:
                 self._bind_target(item.optional_vars, item.context_expr, self._values.of(item.context_expr))
         marks = self._notes.marks()
@@ -253,12 +292,15 @@ class _Statements:
         self._notes.forgive(marks, calls=True)
         return ending | FALLS
 
-    def _match(self, node: ast.Match, gate: Gate, _: Sequence[ast.stmt]) -> int:
+    def _match(self, node: ast.Match, gate: Gate, rest: Sequence[ast.stmt]) -> int:
+        """Cases are read as the `if` and `elif` that they are short for."""
         self._expressions.read(node.subject, gate)
-        ending = FALLS
-        for case in node.cases:
-            ending |= self._block(case.body, min(gate, Gate.MAY))
-        return ending
+        subject = node.subject
+        if not path_of(subject):
+            subject = ast.copy_location(ast.Name(MATCHED, ast.Load()), node.subject)
+            self._notes.bind(MATCHED, self._values.of(node.subject))
+        chain = as_if(subject, node.cases)
+        return self._if(chain[0], gate, rest) if isinstance(chain[0], ast.If) else self._block(chain, gate)
 
     # --- if and elif ---------------------------------------------------------------------------------------------------------
 
@@ -296,6 +338,8 @@ class _Statements:
         """Note what an `if` means for a machine without a GPU, and give how it can end; `otherwise` is how its `else` ends."""
         test, lean = arm.test, arm.lean
         self._notes.add_cpu_mode(arm.node.test, test, arm.node.body, arm.node.orelse)
+        if REFUSES in (arm.ending, otherwise):
+            self._notes.add_demand(arm.node.test, arm.node.test, AssertionKind.REFUSAL, without=arm.ending == REFUSES, gate=arm.gate)
         if lean is None and arm.assumable and (arm.ending | otherwise) & REFUSES:
             test, lean = self._judged(arm.node.test)
         if lean is not None and test.subject and arm.gate is not Gate.NEVER:

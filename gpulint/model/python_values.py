@@ -97,6 +97,11 @@ _METHODS: dict[str, Callable[..., object]] = {
     "split": str.split,
     "format": str.format,
 }
+_VIEWS: dict[str, Callable[[dict[object, object]], list[object]]] = {
+    "keys": list,
+    "values": lambda mapping: list(mapping.values()),
+    "items": lambda mapping: [list(item) for item in mapping.items()],
+}
 _FALSE_NAMES = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _ENVIRONMENT = frozenset({"os.getenv", "os.environ.get"})
 
@@ -198,6 +203,9 @@ class Values:
         """The result of a call that only looks at its arguments: `torch.device(x)`, `len(x)`, `x.lower()`, `os.getenv(name, x)`."""
         if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
             return self._text_method(node, node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
+            base = self.of(node.func.value)
+            return base._replace(value=_VIEWS[node.func.attr](base.value)) if isinstance(base.value, dict) else None
         if name == "isinstance" and len(node.args) == 2:
             return self._assumed(self._names.qualified(node.args[1]))
         if name not in _FUNCTIONS and name not in _ENVIRONMENT and name != "torch.device":

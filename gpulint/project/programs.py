@@ -393,11 +393,21 @@ class _Path:
         return next(self._raisings(Gate.MAY), None) is not None
 
     def _assertions(self, entry: Location | None) -> Iterator[Assertion]:
-        for _, scope, reach in self._scopes:
+        for module, scope, reach in self._scopes:
             if reach.starting and reach.free and reach.gate is not Gate.NEVER:
-                for assertion in scope.assertions:
+                for assertion in (*scope.assertions, *self._demanded(module, scope)):
                     if assertion.kind is not AssertionKind.RETURN or scope.location == entry:
                         yield assertion._replace(gate=min(assertion.gate, reach.gate))
+
+    def _demanded(self, module: Module, scope: Scope) -> Iterator[Assertion]:
+        """The calls of a function that insists on what it is given, where that says that there is no GPU."""
+        for check in scope.checks:
+            found = self._names.find(module, check.name) if check.gate is not Gate.NEVER else None
+            demands = found.module.scopes[found.function].demands if found is not None and found.function else ()
+            for demand in demands:
+                if not check.answers.isdisjoint({demand.parameter, demand.position}):
+                    place = demand.location if demand.kind is AssertionKind.ASSERT else check.location
+                    yield Assertion(place, demand.kind, check.name, check.gate)
 
     def _raisings(self, least: Gate) -> Iterator[Raising]:
         """What raises as the program starts, as surely as that at least; of a function of the repository its own scope tells, whatever

@@ -51,6 +51,7 @@ def test_an_assert_statement(code: str, place: str) -> None:
         'print("no GPU", file=sys.stderr)\n    raise typer.Exit(1)',
         'parser.error("no GPU")',
         'pytest.skip("no GPU")',
+        'log.error("no GPU"); os._exit(1)',
         "with log.section():\n        raise RuntimeError",
     ],
 )
@@ -68,6 +69,10 @@ def test_a_body_that_refuses(body: str) -> None:
         'device = "cpu"',
         "steps = 1",
         'log.error("no GPU")',
+        'log.critical("no GPU")',
+        'log.fatal("no GPU")',
+        'RuntimeError("no GPU")',
+        "sys.exit",
         'warnings.warn("no GPU")',
         'sys.stderr.write("no GPU")',
         "def stop():\n        sys.exit(1)",
@@ -178,6 +183,11 @@ def test_variables_stand_for_modules_and_functions() -> None:
     assert noted("ready = lambda: torch.cuda.is_available()\nif not ready():\n    raise RuntimeError\n") == ["not ready()"]
 
 
+def test_what_is_always_true_asks_nothing() -> None:
+    assert noted('assert (torch.cuda.is_available(), "no GPU")') == []
+    assert noted('assert "torch.cuda.is_available()"') == []
+
+
 def test_a_function_that_is_not_called_asks_nothing() -> None:
     assert noted("if not torch.cuda.is_available:\n    raise RuntimeError\n") == []
     assert noted("assert torch.cuda.is_available") == []
@@ -192,6 +202,56 @@ def test_a_list_that_is_filled_once_for_each_gpu() -> None:
 
 def test_an_expression_that_refuses() -> None:
     assert noted('torch.cuda.is_available() or sys.exit("no GPU")') == [f'{ASKS} or sys.exit("no GPU")']
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'None if torch.cuda.is_available() else sys.exit("no GPU")',
+        "sys.exit(1) if not torch.cuda.is_available() else None",
+        'device = "cuda" if torch.cuda.is_available() else sys.exit("no GPU")',
+    ],
+)
+def test_a_conditional_expression_that_refuses(code: str) -> None:
+    assert noted(code) == [code.removeprefix("device = ")]
+    assert fallbacks(HEAD + code) == []
+
+
+def test_a_conditional_expression_that_only_makes_an_exception_is_none() -> None:
+    assert noted('error = None if torch.cuda.is_available() else RuntimeError("no GPU")') == []
+
+
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("match torch.cuda.is_available():\n    case False:\n        raise RuntimeError\n", "False"),
+        ("match torch.cuda.is_available():\n    case True:\n        pass\n    case _:\n        sys.exit(1)\n", "True"),
+        ("match torch.cuda.device_count():\n    case 0:\n        raise RuntimeError\n    case n:\n        fit(n)\n", "0"),
+        ('match device:\n    case "cpu" | "mps":\n        raise RuntimeError\n', '"cpu" | "mps"'),
+        ("match mode:\n    case _ if not torch.cuda.is_available():\n        raise RuntimeError\n", f"not {ASKS}"),
+    ],
+)
+def test_a_match_that_refuses(code: str, place: str) -> None:
+    assert noted(code) == [place]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'match torch.cuda.is_available():\n    case False:\n        print("no GPU")\n',
+        'match command:\n    case "fit":\n        fit()\n    case _:\n        raise ValueError\n',
+        'match device:\n    case "cuda" | "cpu":\n        pass\n    case _:\n        raise ValueError\n',
+        "match torch.cuda.is_available():\n    case True:\n        raise RuntimeError\n",
+        "match items:\n    case [first, *_]:\n        pass\n    case _:\n        raise ValueError\n",
+    ],
+)
+def test_a_match_that_means_something_else_is_none(code: str) -> None:
+    assert noted(code) == []
+
+
+def test_a_match_that_chooses() -> None:
+    code = 'match torch.cuda.is_available():\n    case True:\n        device = "cuda"\n    case _:\n        device = "cpu"\n'
+    assert fallbacks(HEAD + code) == ['"cpu"']
 
 
 def test_an_exit_code_that_says_there_is_no_gpu() -> None:
@@ -210,11 +270,44 @@ sys.exit(main())
     assert noted(code)[0] == "sys.exit(main())"
     assert noted("sys.exit(0 if torch.cuda.is_available() else 1)") == [f"sys.exit(0 if {ASKS} else 1)"]
     assert noted("sys.exit(1 if torch.cuda.is_available() else 0)") == []
+    assert noted("raise SystemExit(0 if torch.cuda.is_available() else 1)") == [f"SystemExit(0 if {ASKS} else 1)"]
+    assert noted("raise SystemExit(1 if torch.cuda.is_available() else 0)") == []
 
 
 def test_a_loop_that_waits_for_a_gpu() -> None:
     assert noted("while not torch.cuda.is_available():\n    time.sleep(1)\n") == [f"not {ASKS}"]
     assert noted("while not torch.cuda.is_available():\n    if late():\n        break\n") == []
+
+
+RETRY = "    if torch.cuda.is_available():\n        break\n    time.sleep(1)\n"
+
+
+def test_a_loop_that_looks_again_and_gives_up() -> None:
+    assert noted(f"for _ in range(5):\n{RETRY}else:\n    raise RuntimeError\n") == ["raise RuntimeError"]
+    assert noted(f"while True:\n{RETRY}") == ["True"]
+    assert noted(f"for _ in range(5):\n{RETRY}fit()\n") == []
+    assert noted(f'for _ in range(5):\n{RETRY}else:\n    print("no GPU")\n') == []
+    assert noted("for item in items:\n    if item:\n        break\nelse:\n    raise RuntimeError\n") == []
+
+
+def test_a_list_of_faults() -> None:
+    asked = "if not torch.cuda.is_available():\n    faults.append('no GPU')\n"
+    assert noted(f"faults = []\n{asked}if faults:\n    raise RuntimeError(faults)\n") == ["faults"]
+    assert noted(f"faults = []\n{asked}if faults:\n    print(faults)\n") == []
+    assert noted("faults = []\nif not path:\n    faults.append('no path')\nif faults:\n    raise RuntimeError(faults)\n") == []
+
+
+def test_a_table_of_checks() -> None:
+    table = 'checks = {"gpu": torch.cuda.is_available(), "data": path.exists()}\n'
+    assert noted(f"{table}if not all(checks.values()):\n    sys.exit(1)\n") == ["not all(checks.values())"]
+    assert noted(f"{table}for name, found in checks.items():\n    if not found:\n        sys.exit(name)\n") == ["not found"]
+    assert noted(f"{table}for name, found in checks.items():\n    if not found:\n        print(name)\n") == []
+
+
+def test_assertions_of_libraries() -> None:
+    assert raising(f'{HEAD}torch._assert(torch.cuda.is_available(), "no GPU")') == ['torch._assert(torch.cuda.is_available(), "no GPU")']
+    assert raising(f"{HEAD}import numpy as np\nnp.testing.assert_(torch.cuda.is_available())") != []
+    assert raising(f"{HEAD}torch._assert(x.shape[0] == 3)") == []
 
 
 def test_functions_of_the_same_file_that_refuse_or_answer() -> None:

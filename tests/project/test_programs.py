@@ -96,6 +96,89 @@ def test_only_what_is_called_counts() -> None:
     assert met(files) == {"fallbacks": [], "assertions": [], "raising": []}
 
 
+CHECKS = """
+    import logging
+
+    def check(condition, message=""):
+        if not condition:
+            raise RuntimeError(message)
+
+    def insist(*, condition):
+        assert condition
+
+    def mention(condition, message):
+        if not condition:
+            logging.warning(message)
+
+    def forbid(condition):
+        if condition:
+            raise RuntimeError
+
+    def check_if(wanted, condition):
+        if wanted:
+            if not condition:
+                raise RuntimeError
+
+    class Guard:
+        def check(self, condition):
+            if not condition:
+                raise RuntimeError
+"""
+ASKS = "torch.cuda.is_available()"
+
+
+@pytest.mark.parametrize(
+    ("call", "place"),
+    [
+        (f'check({ASKS}, "no GPU")', f'fit.py: check({ASKS}, "no GPU")'),
+        (f"check(message='no GPU', condition={ASKS})", f"fit.py: check(message='no GPU', condition={ASKS})"),
+        ("check(torch.cuda.device_count() > 0)", "fit.py: check(torch.cuda.device_count() > 0)"),
+        (f"insist(condition={ASKS})", "kit.py: assert condition"),
+        (f"Guard().check({ASKS})", f"fit.py: Guard().check({ASKS})"),
+    ],
+)
+def test_a_function_that_insists_on_what_it_is_given(call: str, place: str) -> None:
+    assert met({"fit.py": f"import torch\nfrom kit import Guard, check, insist\n\n{call}\n", "kit.py": CHECKS})["assertions"] == [place]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        f'mention({ASKS}, "no GPU")',
+        f"forbid({ASKS})",
+        f"check(not {ASKS})",
+        f"check(path, {ASKS})",
+        "check(path.exists())",
+        f"check_if(args.strict, {ASKS})",
+        f"print(check, {ASKS})",
+    ],
+)
+def test_a_function_that_does_not_insist_on_the_gpu(call: str) -> None:
+    files = {"fit.py": f"import torch\nfrom kit import check, check_if, forbid, mention\n\n{call}\n", "kit.py": CHECKS}
+    assert met(files)["assertions"] == []
+
+
+def test_a_context_that_is_entered() -> None:
+    code = """
+        import contextlib
+        import torch
+
+        class Gpu:
+            def __enter__(self):
+                if not torch.cuda.is_available():
+                    raise RuntimeError
+
+        @contextlib.contextmanager
+        def gpu():
+            assert torch.cuda.device_count()
+            yield
+
+        """
+    assert met({"fit.py": code + "with Gpu():\n            fit()\n"})["assertions"] == ["fit.py: not torch.cuda.is_available()"]
+    assert met({"fit.py": code + "with gpu():\n            fit()\n"})["assertions"] == ["fit.py: assert torch.cuda.device_count()"]
+    assert met({"fit.py": code + "guard = Gpu()\n"})["assertions"] == []
+
+
 def test_the_top_level_of_an_imported_module_runs() -> None:
     files = {"fit.py": "import kit.checks\nimport kit.setup\n", "kit/checks.py": "import torch\nassert torch.cuda.is_available()\n"}
     assert met(files)["assertions"] == ["kit/checks.py: assert torch.cuda.is_available()"]
