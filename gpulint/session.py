@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
 
 from gpulint import __version__, engine, registry, report
@@ -16,7 +16,7 @@ from gpulint.errors import GpulintError
 from gpulint.project import Project
 from gpulint.project.tree import Tree
 from gpulint.report.run import Run as Report
-from gpulint.rule import Entry, Severity
+from gpulint.rule import Entry, Finding, Severity
 
 STANDARD_INPUT = "-"
 INPUT_LIMIT = 64 * 1024 * 1024
@@ -26,15 +26,23 @@ COUNTED = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL
 
 
 class Run(NamedTuple):
-    """A run that is ready: its project, settings, and what of it is reported."""
+    """A run that is ready: its project, settings, and what of it is reported. `stream` is the path under which standard input is read
+    that has no name of its own, None where there is none."""
 
     project: Project
     config: Config
     selection: Selection
     root: str
+    stream: str | None = None
 
     def check(self, use_ignores: bool = True) -> Outcome:
-        return engine.check(self.project, self.config, self.selection, use_ignores)
+        outcome = engine.check(self.project, self.config, self.selection, use_ignores)
+        if self.stream is None or self.project.tree.kind(self.stream) is not Kind.MANIFEST:
+            return outcome
+        from gpulint.project.object_names import namer
+
+        name = namer(self.project.tree, self.stream)
+        return outcome._replace(findings=tuple(_named(finding, self.stream, name) for finding in outcome.findings))
 
     def notices(self) -> Iterator[str]:
         """What of the settings makes the run see less than whoever wrote them expects."""
@@ -153,6 +161,13 @@ class Run(NamedTuple):
         return "".join(f"{printable(line)}\n" for line in lines(self.project, self.selection.has))
 
 
+def _named(finding: Finding, stream: str, name: Callable[[int], str]) -> Finding:
+    """A finding in a stream, whose lines nobody can look up, with the name of the object that it is in."""
+    problem = finding.problem
+    of = name(problem.location.line) if problem.location.path == stream else ""
+    return finding._replace(problem=problem._replace(message=f"{of}: {problem.message}")) if of else finding
+
+
 def counted(count: int, noun: str) -> str:
     """`1 error`, `2 errors`, `0 errors`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -223,7 +238,8 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     project = Project(
         tree, config.machines, strict=config.strict, named=selection.files, wants_notes=engine.visible_from(config) is Severity.NOTE
     )
-    return Run(project, config, selection, root)
+    stream = None if stdin_filename else next(iter(given), None)
+    return Run(project, config, selection, root, stream)
 
 
 def _root(folder: str, config: str | None) -> str:

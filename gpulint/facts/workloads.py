@@ -76,6 +76,12 @@ def not_workload(kind: str) -> bool:
     return kind in _kinds_with("not_workload")
 
 
+def labelled_role(key: str, value: str) -> str:
+    """The role, as a PodPath has it, that a controller writes on its pods by a label; "" for any other label."""
+    rows = table("workloads")["role_labels"]
+    return next((str(row["role"]) for row in rows if row["label"] == key and fullmatch(row["value"], value)), "")
+
+
 def queue_label(key: str) -> bool:
     """Whether a label hands the workload to a queue that adds selectors and tolerations of its own."""
     return key in words("workloads", "queue_labels")

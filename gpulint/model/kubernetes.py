@@ -23,6 +23,7 @@ from gpulint.model.image import parse_image
 from gpulint.model.interpolation import expand_argument
 from gpulint.model.manifest import flag, text, value, values
 from gpulint.model.pod import read_pod, volumes
+from gpulint.model.pod_owner import pod_role
 from gpulint.model.pod_requests import (
     claim_requests,
     misplaced_in_container,
@@ -92,9 +93,10 @@ def _init_role(item: Mapping) -> Role:
 
 
 def _main_role(site: Site) -> Role:
-    """A launcher that also works, as an MPIJob may say, is a worker."""
+    """What its place in the object says, or for a pod its controller's label. A launcher that also works, as an MPIJob may say, is a
+    worker."""
     works = flag(site.owner, "spec", "runLauncherAsWorker") is not None
-    return Role.MAIN if works else _ROLES.get(site.role, Role.MAIN)
+    return Role.MAIN if works else _ROLES.get(pod_role(site.owner) or site.role, Role.MAIN)
 
 
 def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[GpuRequest, ...] = ()) -> Container:

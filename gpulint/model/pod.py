@@ -8,7 +8,7 @@ from itertools import chain
 from gpulint.facts.workloads import adds_shm, adds_tolerations, queue_label, resources_from_elsewhere
 from gpulint.model.container import Label, Pod, PodClaim, Toleration
 from gpulint.model.manifest import flag, read, text, value, values
-from gpulint.model.pod_owner import read_job, read_rollout
+from gpulint.model.pod_owner import owner_kind, read_job, read_rollout
 from gpulint.model.variable import EnvVar
 from gpulint.model.workload import Site
 from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Sequence
@@ -23,7 +23,7 @@ def read_pod(site: Site) -> Pod:
     metadata = site.owner.mapping("metadata")
     name = value(metadata, "name")
     return Pod(
-        kind=site.kind,
+        kind=owner_kind(site.owner),
         name=name if name is not None else value(metadata, "generateName"),
         namespace=value(metadata, "namespace"),
         location=site.holder.location,
@@ -109,6 +109,8 @@ def _open_aspects(site: Site) -> Iterator[str]:
     if not site.listed or patched or adds_tolerations(site.kind):
         yield from ("toleration", "runtime-class")
     if any(queue_label(name) for metadata in metadatas(site) for name, _ in _labels(metadata)):
+        yield "toleration"
+    if "nodeName" in site.holder:  # it has its node, whose taints nobody asks about any more
         yield "toleration"
     if site.holder.open:  # a part of a template that is not rendered may add any field
         yield from ("toleration", "runtime-class")

@@ -1,4 +1,4 @@
-"""What the owner of a pod says of its life: how a Deployment replaces it, and when a Job gives up."""
+"""What the owner of a pod says of its life: what made it, how a Deployment replaces it, and when a Job gives up."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, floor
 
+from gpulint.facts.workloads import labelled_role
 from gpulint.model.container import JobLimits, Rollout
-from gpulint.model.manifest import value
-from gpulint.model.workload import Site
-from gpulint.parse.nodes import Mapping, Node
+from gpulint.model.manifest import flag, text, value
+from gpulint.model.workload import Site, kind_of
+from gpulint.parse.nodes import EMPTY_MAPPING, Mapping, Node, Scalar
 from gpulint.parse.quantity import parse_natural
 from gpulint.source import Location, Unknown, Value, known
 
 _ROLLING = "RollingUpdate"
 _DEFAULT_SHARE = "25%"
+_DEFAULT_REPETITIONS = "6"
 _MOST_REPLICAS = 1_000_000
 _JOB_SPECS = {"Job": ("spec",), "CronJob": ("spec", "jobTemplate", "spec")}
 
@@ -71,8 +73,29 @@ def read_job(site: Site) -> JobLimits | None:
     if spec is None or spec.open:
         return None
     of_pod: Value | None = value(site.node, "activeDeadlineSeconds")
-    deadline = value(spec, "activeDeadlineSeconds")
-    return JobLimits(deadline if deadline is not None else of_pod, value(spec, "backoffLimit"), "podFailurePolicy" in spec, spec.location)
+    deadline, repetitions = value(spec, "activeDeadlineSeconds"), value(spec, "backoffLimit")
+    if is_from_cluster(site.owner) and not isinstance(repetitions, Unknown) and repetitions == _DEFAULT_REPETITIONS:
+        repetitions = None
+    return JobLimits(deadline if deadline is not None else of_pod, repetitions, "podFailurePolicy" in spec, spec.location)
+
+
+def is_from_cluster(owner: Mapping) -> bool:
+    """Whether an object is as an API server gives it back, with its defaults filled in: nobody else knows its unique id."""
+    return value(owner, "metadata", "uid") is not None
+
+
+def pod_role(owner: Mapping) -> str:
+    """The role, as a PodPath has it, that the labels of a pod itself tell, which its controller wrote; "" for none and other objects."""
+    labels = owner.mapping("metadata", "labels") if kind_of(owner) == "Pod" else EMPTY_MAPPING
+    return next((role for key, node, _ in labels if isinstance(node, Scalar) and (role := labelled_role(key, node))), "")
+
+
+def owner_kind(owner: Mapping) -> str:
+    """The kind of what made an object, such as the DaemonSet of a pod; its own where nothing did."""
+    references = list(owner.sequence("metadata", "ownerReferences").mappings())
+    controller = next((each for each in references if flag(each, "controller") is not None), None)
+    kind = text(controller, "kind") if controller else None
+    return str(kind) if kind else kind_of(owner)
 
 
 def _is_batch(owner: Mapping) -> bool:

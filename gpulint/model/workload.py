@@ -10,6 +10,8 @@ from gpulint.parse.nodes import Mapping, Node, Sequence
 from gpulint.source import Text
 
 _ANY_POD = PodPath((), "main", "pod")
+_OF_THE_CLUSTER = ("metadata", "status")
+"""Parts of an object that hold what the cluster notes of it: nothing in them is started."""
 
 
 class Site(NamedTuple):
@@ -112,4 +114,4 @@ def _by_shape(owner: Mapping, kind: str) -> Iterator[Site]:
                 yield Site(owner, kind, False, _ANY_POD.role, _ANY_POD.form, node, above)
             else:
                 around = (node, *above)
-                waiting += ((value, around) for _, value, _ in reversed(tuple(node)))
+                waiting += ((value, around) for key, value, _ in reversed(tuple(node)) if above or key not in _OF_THE_CLUSTER)

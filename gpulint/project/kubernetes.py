@@ -13,6 +13,7 @@ from gpulint.model.workload import objects
 from gpulint.parse.nodes import Mapping
 from gpulint.project.helm import chart_containers, release_containers
 from gpulint.project.kustomize import Kustomizations, Resource
+from gpulint.project.owned import without_owned
 from gpulint.project.tree import Tree
 from gpulint.project.variants import open_to_variants, with_siblings
 from gpulint.source import Text, Value
@@ -34,9 +35,11 @@ def _alone(tree: Tree, claimed: frozenset[str], matters: Callable[[str], bool]) 
     """The containers of the manifests that no kustomization names."""
     for path in tree.paths(Kind.MANIFEST):
         syntax = tree.yaml(path) if path not in claimed and matters(path) else None
-        for document in syntax.documents if syntax else ():
-            for owner in objects(document.root):
-                yield from _containers(owner, document.template)
+        found = [(owner, document.template) for document in (syntax.documents if syntax else ()) for owner in objects(document.root)]
+        kept = {id(owner) for owner in without_owned(owner for owner, _ in found)}
+        for owner, template in found:
+            if id(owner) in kept:
+                yield from _containers(owner, template)
 
 
 def _containers(owner: Mapping, template: bool) -> Iterator[Container]:
