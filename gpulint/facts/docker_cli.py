@@ -104,3 +104,31 @@ def build_action(name: str) -> BuildAction | None:
     """The action of that name, without its version; None where it builds no image."""
     rows = table("docker_cli")["build_actions"]
     return next((BuildAction(*(row[key] for key in BuildAction._fields)) for row in rows if row["action"] == name), None)
+
+
+class LibraryCall(NamedTuple):
+    """A call of a Python library that starts a container: the last names of it, and what its arguments without a name are.
+
+    `on` are the qualified names of what it is a method of; empty where its own names tell enough.
+    """
+
+    library: str
+    call: str
+    positional: tuple[str, ...]
+    on: tuple[str, ...]
+
+
+@cache
+def library_calls() -> tuple[LibraryCall, ...]:
+    """The calls of Python libraries that start a container."""
+    rows = table("docker_cli")["library_calls"]
+    return tuple(
+        LibraryCall(row["library"], call, tuple(row["positional"]), tuple(row.get("on", ()))) for row in rows for call in row["calls"]
+    )
+
+
+@cache
+def call_options(library: str) -> Mapping[str, str]:
+    """The option of `docker run`, without dashes, that each argument of a library's calls stands for."""
+    rows = table("docker_cli")["library_arguments"]
+    return {argument: option for row in rows if row["library"] == library for argument, option in row["options"].items()}

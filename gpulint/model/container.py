@@ -24,6 +24,7 @@ class Dialect(enum.Enum):
     COMPOSE = "compose"
     KUBERNETES = "kubernetes"
     RUN = "run"
+    LIBRARY = "library call"
     CI = "ci"
     DEVCONTAINER = "dev container"
     TASK = "task"
@@ -254,7 +255,7 @@ class Service:
 
 @dataclass(frozen=True, eq=False)
 class Command:
-    """A command line that starts a container: `docker run` and its kin. `location` is the whole command."""
+    """A command line that starts a container, `docker run` and its kin, or a call of a library. `location` is the whole of it."""
 
     program: Text
     location: Location

@@ -1,4 +1,5 @@
-"""Commands that a Python file hands to a process without a shell: `["docker", "run", "--gpus", "all", image]`."""
+"""Containers that a Python file starts: by words that it hands to a process without a shell (`["docker", "run", "--gpus", "all", image]`),
+or by a call of a library."""
 
 from __future__ import annotations
 
@@ -9,9 +10,11 @@ from dataclasses import replace
 from gpulint.facts.commands import program_index
 from gpulint.facts.docker_cli import program, sub_command
 from gpulint.model.command import CommandLines, read_commands
+from gpulint.model.docker_calls import read_docker_calls
+from gpulint.model.python_literals import Literals, unknown
 from gpulint.parse.python import location, parse
-from gpulint.parse.shell import Script, SimpleCommand, UnknownWord
-from gpulint.source import Source, Text, Value
+from gpulint.parse.shell import Script, SimpleCommand
+from gpulint.source import Source, Value
 
 _OPEN = frozenset({"gpu", "shm", "env", "command", "image"})
 """What stands in a list is certain; what is added to it elsewhere is not known."""
@@ -21,12 +24,15 @@ _LONGEST_START = 6
 
 
 def read_python_commands(source: Source) -> CommandLines:
-    """The containers that lists of words in a Python file start, wherever such a list stands."""
+    """The containers that lists of words in a Python file start, wherever such a list stands, and the calls of a library."""
     tree = parse(source).tree
-    nodes = ast.walk(tree) if tree is not None else ()
-    lists = (node for node in nodes if isinstance(node, (ast.List, ast.Tuple)) and _starts_container(node))
-    containers = (container for node in lists for container in read_commands(_script(node, source), "python").containers)
-    return CommandLines(tuple(replace(container, open=container.open | _OPEN) for container in containers))
+    if tree is None:
+        return CommandLines()
+    literals = Literals(source, tree)
+    lists = (node for node in ast.walk(tree) if isinstance(node, (ast.List, ast.Tuple)) and _starts_container(node))
+    containers = (container for node in lists for container in read_commands(_script(node, source, literals), "python").containers)
+    listed = (replace(container, open=container.open | _OPEN) for container in containers)
+    return CommandLines((*listed, *read_docker_calls(tree, literals)))
 
 
 def _starts_container(node: ast.List | ast.Tuple) -> bool:
@@ -38,21 +44,15 @@ def _starts_container(node: ast.List | ast.Tuple) -> bool:
     return found is not None and found[0] == "run"
 
 
-def _script(node: ast.List | ast.Tuple, source: Source) -> Script:
+def _script(node: ast.List | ast.Tuple, source: Source, literals: Literals) -> Script:
     """The list as a command, with what may be added to it behind its own words."""
-    place = location(source, node)
-    nothing = Text("", place, ())
-    words = (*_words(node, source), UnknownWord("...", place, nothing, nothing, many=True))
-    return Script((SimpleCommand(words, place, tokens=tuple(word.location for word in words)),))
+    words = (*_words(node, literals), unknown("...", location(source, node), many=True))
+    return Script((SimpleCommand(words, location(source, node), tokens=tuple(word.location for word in words)),))
 
 
-def _words(node: ast.List | ast.Tuple, source: Source) -> Iterator[Value]:
+def _words(node: ast.List | ast.Tuple, literals: Literals) -> Iterator[Value]:
     """The words of a list: text as it reaches the process; what is worked out, and `*more`, is not known."""
     for each in node.elts:
-        place = location(source, each)
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            yield Text(each.value, place, ())
-            continue
-        prefix = each.values[0] if isinstance(each, ast.JoinedStr) and each.values else None
-        known = prefix.value if isinstance(prefix, ast.Constant) and isinstance(prefix.value, str) else ""
-        yield UnknownWord(f"{known}...", place, Text(known, place, ()), Text("", place, ()), many=isinstance(each, ast.Starred))
+        word = unknown("...", literals.location(each), many=True) if isinstance(each, ast.Starred) else literals.value(each)
+        if word is not None:
+            yield word

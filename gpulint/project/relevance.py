@@ -204,15 +204,17 @@ class Relevance:
     def scripts(self) -> tuple[str, ...]:
         """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; those that
         run another tool where they name one themselves; and CI files that do, since their jobs run in containers. And the Python files
-        that name a GPU and hand words to an engine."""
+        that name a GPU and start containers."""
         named = (path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
-        return (*named, *self._hand_words_to_engine())
+        return (*named, *self._programs_with_engine())
 
-    def _hand_words_to_engine(self) -> Iterator[str]:
-        """The Python files that may hold the words of a command of a container engine, each in quotes of its own."""
-        if _holds_one(self._python_lines, _quoted_engines()):
+    def _programs_with_engine(self) -> Iterator[str]:
+        """The Python files that may hold the words of a command of a container engine, each in quotes of its own, or that import a library
+        for one."""
+        wanted = (*_quoted_engines(), *anchors("libraries"))
+        if _holds_one(self._python_lines, wanted):
             paths = self._tree.paths(Kind.PYTHON)
-            yield from (path for path in paths if self._holds(path, _quoted_engines()) and self.names_gpu(path))
+            yield from (path for path in paths if self._holds(path, wanted) and self.names_gpu(path))
 
     def _starts_something(self, path: str) -> bool:
         names_gpu = self.names_gpu(path)

@@ -43,6 +43,8 @@ def _help(container: Container, fault: RequestFault) -> str:
     """What to write, quoted so that it reaches the tool: for a shell, or for a list that no shell reads."""
     if not fault.remedy:
         return ANY_VALUE
+    if container.dialect is Dialect.LIBRARY:
+        return f"pass gpus={fault.remedy!r}"
     if container.is_dev_container or (container.command is not None and container.command.context == "python"):
         return f'write "--gpus", {json.dumps(fault.remedy)}'
     if container.dialect is Dialect.RUN:

@@ -42,6 +42,9 @@ def _zero(request: GpuRequest, container: Container) -> Problem:
     if container.dialect is Dialect.RUN:
         message = "`--gpus 0` is a count and not an index: the container gets no GPU, or all of them where nvidia is the default runtime"
         return Problem(request.location, message, Severity.ERROR, help="write --gpus device=0 for the first GPU, --gpus 1 for one of them")
+    if container.dialect is Dialect.LIBRARY and request.count is None:
+        message = "a device request without a count and ids is one for 0 GPUs: none is given, or all where nvidia is the default runtime"
+        return Problem(request.location, message, Severity.ERROR, help="pass count=-1 for every GPU, or device_ids")
     message = "a request for 0 GPUs is accepted and gives none, or all of them where nvidia is the default runtime"
     return Problem(request.location, message, Severity.WARNING, help="ask for 1 or more, or drop the request")
 

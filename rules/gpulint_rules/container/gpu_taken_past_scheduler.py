@@ -14,6 +14,7 @@ from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text
 
 NVIDIA = "NVIDIA_VISIBLE_DEVICES"
+HELP = {Dialect.COMPOSE: "add a device reservation", Dialect.RUN: "add --gpus", Dialect.LIBRARY: "pass device_requests"}
 HANDED_OUT = frozenset({RequestKind.LIMIT, RequestKind.CLAIM, RequestKind.PRODUCT, RequestKind.CDI})
 """The requests in a pod that the scheduler or the cluster's own controllers answer."""
 
@@ -25,7 +26,7 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
     variable = _names_gpus(container)
     if container.is_in_pod:
         yield from _in_pod(container, variable, project)
-    elif variable is not None and "gpu" not in container.open and container.dialect in (Dialect.COMPOSE, Dialect.RUN):
+    elif variable is not None and "gpu" not in container.open and container.dialect in HELP:
         yield from _by_variable_alone(container, variable, project)
 
 
@@ -85,8 +86,8 @@ def _by_variable_alone(container: Container, variable: EnvVar, project: Project)
             f"{NVIDIA}={variable.value} asks for nothing by itself: the container runs on CPU, or takes these GPUs past every request where"
             " nvidia is the default runtime"
         )
-        help_line = "add a device reservation" if container.dialect is Dialect.COMPOSE else "add --gpus"
-        yield Problem(variable.name.location, message, Severity.WARNING, help=f"{help_line}, and drop {NVIDIA}")
+        help_line = f"{HELP[container.dialect]}, and drop {NVIDIA}"
+        yield Problem(variable.name.location, message, Severity.WARNING, help=help_line)
 
 
 RULE = Rule("GPU205", "gpu-taken-past-scheduler", Container, (Severity.WARNING,), Impact.INSECURE, check)

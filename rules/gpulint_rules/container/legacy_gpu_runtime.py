@@ -13,12 +13,16 @@ from gpulint.project.container_image import runs_on_jetson
 from gpulint.rule import Impact, Problem, Rule, Severity
 from gpulint.source import known
 
+LATER = {
+    Dialect.RUN: ("--gpus", "use docker run with --gpus"),
+    Dialect.LIBRARY: ("a device request", "pass device_requests=[docker.types.DeviceRequest(count=-1, capabilities=[['gpu']])]"),
+}
 FORMS = {RequestKind.RUNTIME: "runtime", RequestKind.RESERVATION: "reservation", RequestKind.GPUS: "gpus"}
 
 
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """A warning for each request that the declared release refuses or takes for none; else a note on the runtime."""
-    if container.dialect not in (Dialect.COMPOSE, Dialect.RUN) or is_infrastructure(container):
+    if container.dialect not in (Dialect.COMPOSE, Dialect.RUN, Dialect.LIBRARY) or is_infrastructure(container):
         return
     for request in container.requests:
         problem = _too_new(request, container, project) or _superseded(request, container, project)
@@ -52,8 +56,9 @@ def _superseded(request: GpuRequest, container: Container, project: Project) -> 
     if container.dialect is Dialect.COMPOSE:
         message = f"`runtime: {name}` needs that runtime on the host, and a variable that names GPUs; a reservation needs neither"
         return Problem(request.location, message, Severity.NOTE, help="reserve a device: driver: nvidia, count: 1, capabilities: [gpu]")
-    message = f"the runtime {name} needs to be on the host, and a variable that names GPUs; --gpus needs neither"
-    return Problem(request.location, message, Severity.NOTE, help="use docker run with --gpus")
+    option, help_line = LATER[container.dialect]
+    message = f"the runtime {name} needs to be on the host, and a variable that names GPUs; {option} needs neither"
+    return Problem(request.location, message, Severity.NOTE, help=help_line)
 
 
 RULE = Rule("GPU214", "legacy-gpu-runtime", Container, (Severity.WARNING, Severity.NOTE), Impact.FAILS_TO_START, check)

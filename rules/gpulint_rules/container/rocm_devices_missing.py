@@ -65,7 +65,7 @@ def _missing(container: Container, vendor: str) -> list[str]:
 def _needs_nodes(container: Container, project: Project) -> bool:
     """Whether nothing else brings the nodes, known or not."""
     if (
-        container.dialect not in (Dialect.COMPOSE, Dialect.RUN)
+        container.dialect not in (Dialect.COMPOSE, Dialect.RUN, Dialect.LIBRARY)
         or is_in_ci(container)
         or "gpu" in container.open
         or _is_asked_for(container)
