@@ -51,6 +51,7 @@ class Kind(enum.Enum):
     DEVCONTAINER = "dev container"
     TASK = "task definition"
     ENGINE = "engine configuration"
+    UNIT = "systemd unit"
 
 
 class Unreadable(Exception):
@@ -82,6 +83,7 @@ _BY_SUFFIX = {
     **dict.fromkeys(("py", "pyi"), Kind.PYTHON),
     **dict.fromkeys(("sh", "bash", "ksh", "zsh", "slurm", "sbatch", "envrc"), Kind.SHELL),
     **dict.fromkeys(("mk", "just"), Kind.MAKEFILE),
+    **dict.fromkeys(("container", "service"), Kind.UNIT),
 }
 _NOT_DOCKERFILE = ("py", "sh", "yaml", "yml", "json", "toml", "lock")
 _COMPOSE = r"(?:[\w.-]*[._-])?compose(?:[._-][\w.-]*)?"

@@ -21,7 +21,7 @@ from gpulint.rule import Entry, Finding, Severity
 STANDARD_INPUT = "-"
 INPUT_LIMIT = 64 * 1024 * 1024
 """More is not read from standard input: the pods of a large cluster are less."""
-COUNTED = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL)
+COUNTED = (Kind.DOCKERFILE, Kind.COMPOSE, Kind.MANIFEST, Kind.PYTHON, Kind.SHELL, Kind.UNIT)
 """The kinds that the last line counts."""
 
 

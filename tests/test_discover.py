@@ -57,6 +57,8 @@ POD = "apiVersion: v1\nkind: Pod\n"
         ("justfile", Kind.MAKEFILE),
         ("scripts/run.sh", Kind.SHELL),
         ("train.slurm", Kind.SHELL),
+        ("quadlets/vllm.container", Kind.UNIT),
+        ("llm@.service", Kind.UNIT),
         ("train.py", Kind.PYTHON),
         ("notes.txt", None),
     ],

@@ -25,6 +25,7 @@ READ = (
     "Containerfile Containerfile.cuda compose.yaml docker-compose.override.yml k8s/job.yaml task-definition.json",
     "chart/templates/_helpers.tpl .github/workflows/ci.yml .gitlab-ci.yml .devcontainer/devcontainer.json src/train.py src/train.pyi",
     "run.sh run.slurm job.sbatch .envrc Makefile GNUmakefile Makefile.gpu rules.mk justfile .justfile tasks.just bin/entrypoint",
+    "quadlets/vllm.container systemd/llm.service",
     "requirements.txt requirements-gpu.txt dev_requirements.in requirements/base.txt constraints.txt environment.yml",
     "pyproject.toml gpulint.toml",
 )

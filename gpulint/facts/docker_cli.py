@@ -132,3 +132,26 @@ def call_options(library: str) -> Mapping[str, str]:
     """The option of `docker run`, without dashes, that each argument of a library's calls stands for."""
     rows = table("docker_cli")["library_arguments"]
     return {argument: option for row in rows if row["library"] == library for argument, option in row["options"].items()}
+
+
+class QuadletKey(NamedTuple):
+    """What a key of a Quadlet stands for: an option of `podman run`, with what comes before the value in it.
+
+    `several` where its value may be several; a `switch` gives the option its prefix as the value where it is true.
+    """
+
+    option: str
+    prefix: str
+    several: bool
+    switch: bool
+
+
+@cache
+def quadlet_keys() -> Mapping[str, QuadletKey]:
+    """The keys of the section [Container] that stand for options of `podman run`."""
+    rows = table("docker_cli")["quadlet_keys"]
+    return {
+        key: QuadletKey(option, row.get("prefix", ""), row.get("several", False), row.get("switch", False))
+        for row in rows
+        for key, option in row["options"].items()
+    }

@@ -25,6 +25,7 @@ class Dialect(enum.Enum):
     KUBERNETES = "kubernetes"
     RUN = "run"
     LIBRARY = "library call"
+    QUADLET = "quadlet"
     CI = "ci"
     DEVCONTAINER = "dev container"
     TASK = "task"

@@ -53,6 +53,8 @@ def _lines(tree: Tree, path: str) -> Iterator[CommandLines]:
         yield read_commands(read_script(source.cut(0, len(source.text)), {}))
     elif kind is Kind.MAKEFILE:
         yield from _of_makefile(source)
+    elif kind is Kind.UNIT:
+        yield _of_unit(source)
     elif kind is Kind.PYTHON:
         if not _TEST_FILE.search(path):
             yield _of_python(source)
@@ -64,6 +66,13 @@ def _of_makefile(source: Source) -> Iterator[CommandLines]:
     from gpulint.parse.makefile import parse
 
     return (read_commands(with_inner_scripts(recipe.script, {}), "make") for recipe in parse(source))
+
+
+def _of_unit(source: Source) -> CommandLines:
+    from gpulint.model.unit import read_service
+    from gpulint.parse.unit import parse_unit
+
+    return read_service(parse_unit(source))
 
 
 def _of_python(source: Source) -> CommandLines:

@@ -28,6 +28,7 @@ _MANNERS = {
     "compose": _Manner(empty_is_unset=False, image_runs=True),
     "kubernetes": _Manner(empty_is_unset=True, image_runs=True),
     "run": _Manner(empty_is_unset=False, image_runs=True),
+    "quadlet": _Manner(empty_is_unset=False, image_runs=True),
     "library call": _Manner(empty_is_unset=False, image_runs=True),
     "ci": _Manner(empty_is_unset=False, image_runs=False),
     "dev container": _Manner(empty_is_unset=False, image_runs=False),

@@ -101,7 +101,7 @@ def _quoted_engines() -> tuple[bytes, ...]:
 
 
 _PIPELINES = (Kind.GITHUB, Kind.GITLAB)
-_SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, *_PIPELINES)
+_SCRIPTS = (Kind.SHELL, Kind.MAKEFILE, Kind.UNIT, *_PIPELINES)
 
 
 class Relevance:
@@ -202,9 +202,9 @@ class Relevance:
 
     @cached_property
     def scripts(self) -> tuple[str, ...]:
-        """The shell scripts, Makefiles and CI files that matter: they run a container engine, and something here names a GPU; those that
-        run another tool where they name one themselves; and CI files that do, since their jobs run in containers. And the Python files
-        that name a GPU and start containers."""
+        """The shell scripts, Makefiles, units and CI files that matter: they run a container engine, and something here names a GPU; those
+        that run another tool where they name one themselves; and CI files that do, since their jobs run in containers. And the Python
+        files that name a GPU and start containers."""
         named = (path for path in self._tree.paths(*_SCRIPTS) if self._everything or self._starts_something(path))
         return (*named, *self._programs_with_engine())
 
@@ -236,8 +236,8 @@ class Relevance:
 
     @cached_property
     def other_starters(self) -> tuple[str, ...]:
-        """The dev containers and task definitions that matter."""
-        paths = self._tree.paths(Kind.DEVCONTAINER, Kind.TASK)
+        """The dev containers, task definitions and Quadlets that matter."""
+        paths = self._tree.paths(Kind.DEVCONTAINER, Kind.TASK, Kind.UNIT)
         return tuple(path for path in paths if self.names_gpu(path) or self._runs_ours(path, (b"docker", b"image")))
 
     def manifests(self, image_names: frozenset[str]) -> tuple[str, ...]:

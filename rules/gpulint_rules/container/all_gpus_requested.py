@@ -37,9 +37,10 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
 
 def _keeps_running(container: Container) -> bool:
     """Whether it is a service, or a command that starts one: in the background, or anew when it ends."""
-    if container.dialect is Dialect.COMPOSE:
+    if container.dialect in (Dialect.COMPOSE, Dialect.QUADLET):
         return True
-    options = container.command.options if isinstance(container.command, RunCommand) and container.dialect is Dialect.RUN else ()
+    starts = container.dialect in (Dialect.RUN, Dialect.LIBRARY)
+    options = container.command.options if isinstance(container.command, RunCommand) and starts else ()
     return any(option.name in ("detach", "restart") for option in options)
 
 

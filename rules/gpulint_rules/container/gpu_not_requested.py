@@ -14,6 +14,7 @@ WAYS = {
     Dialect.KUBERNETES: ("the pod has no GPU limit", "set resources.limits, such as nvidia.com/gpu: 1, on this container"),
     Dialect.COMPOSE: ("the service reserves no GPU", "add a reservation of devices with driver: nvidia, count: 1, capabilities: [gpu]"),
     Dialect.RUN: ("the command has no --gpus", "add --gpus all, or the number of GPUs it needs, before the image"),
+    Dialect.QUADLET: ("the Quadlet adds no GPU", "add AddDevice=nvidia.com/gpu=all"),
     Dialect.LIBRARY: ("the call asks for no GPU", "pass device_requests=[docker.types.DeviceRequest(count=-1, capabilities=[['gpu']])]"),
     Dialect.TASK: ("the task asks for no GPU", 'add resourceRequirements with {"type": "GPU", "value": "1"}'),
 }

@@ -14,7 +14,12 @@ from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text
 
 NVIDIA = "NVIDIA_VISIBLE_DEVICES"
-HELP = {Dialect.COMPOSE: "add a device reservation", Dialect.RUN: "add --gpus", Dialect.LIBRARY: "pass device_requests"}
+HELP = {
+    Dialect.COMPOSE: "add a device reservation",
+    Dialect.RUN: "add --gpus",
+    Dialect.QUADLET: "add AddDevice=nvidia.com/gpu=all",
+    Dialect.LIBRARY: "pass device_requests",
+}
 HANDED_OUT = frozenset({RequestKind.LIMIT, RequestKind.CLAIM, RequestKind.PRODUCT, RequestKind.CDI})
 """The requests in a pod that the scheduler or the cluster's own controllers answer."""
 

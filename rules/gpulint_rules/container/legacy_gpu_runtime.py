@@ -15,6 +15,7 @@ from gpulint.source import known
 
 LATER = {
     Dialect.RUN: ("--gpus", "use docker run with --gpus"),
+    Dialect.QUADLET: ("a device by its CDI name", "write AddDevice=nvidia.com/gpu=all"),
     Dialect.LIBRARY: ("a device request", "pass device_requests=[docker.types.DeviceRequest(count=-1, capabilities=[['gpu']])]"),
 }
 FORMS = {RequestKind.RUNTIME: "runtime", RequestKind.RESERVATION: "reservation", RequestKind.GPUS: "gpus"}
@@ -22,7 +23,7 @@ FORMS = {RequestKind.RUNTIME: "runtime", RequestKind.RESERVATION: "reservation",
 
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """A warning for each request that the declared release refuses or takes for none; else a note on the runtime."""
-    if container.dialect not in (Dialect.COMPOSE, Dialect.RUN, Dialect.LIBRARY) or is_infrastructure(container):
+    if container.dialect not in (Dialect.COMPOSE, *LATER) or is_infrastructure(container):
         return
     for request in container.requests:
         problem = _too_new(request, container, project) or _superseded(request, container, project)

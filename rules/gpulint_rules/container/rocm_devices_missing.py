@@ -17,6 +17,7 @@ from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text
 
 DEVICES = ("amd", "intel")
+OPTIONS = {Dialect.RUN: "--device ", Dialect.QUADLET: "AddDevice="}
 """The vendors whose GPUs containers reach by device nodes."""
 
 GROUP_HELP = {
@@ -42,8 +43,8 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
 
 def _without_nodes(container: Container, image: ImageRef, missing: list[str]) -> Problem:
     message = f"{image.shown} is for AMD GPUs, which containers reach by device nodes, and it is not given {' and '.join(missing)}"
-    flags = " ".join(f"--device {node}" for node in missing)
-    help_line = f"add {flags}" if container.dialect is Dialect.RUN else f"add {' and '.join(missing)} under devices"
+    setting = OPTIONS.get(container.dialect)
+    help_line = f"add {' '.join(f'{setting}{node}' for node in missing)}" if setting else f"add {' and '.join(missing)} under devices"
     return Problem(container.location, message, Severity.ERROR, help=help_line, related=(Related(image.location, "the image is here"),))
 
 
@@ -65,7 +66,7 @@ def _missing(container: Container, vendor: str) -> list[str]:
 def _needs_nodes(container: Container, project: Project) -> bool:
     """Whether nothing else brings the nodes, known or not."""
     if (
-        container.dialect not in (Dialect.COMPOSE, Dialect.RUN, Dialect.LIBRARY)
+        container.dialect not in (Dialect.COMPOSE, Dialect.RUN, Dialect.QUADLET, Dialect.LIBRARY)
         or is_in_ci(container)
         or "gpu" in container.open
         or _is_asked_for(container)

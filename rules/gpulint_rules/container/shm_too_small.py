@@ -18,6 +18,7 @@ TINY = 256 * MEBIBYTE
 WAYS = {
     Dialect.COMPOSE: "set shm_size: 8gb, or ipc: host",
     Dialect.RUN: "add --shm-size=8g, or --ipc=host",
+    Dialect.QUADLET: "add ShmSize=8g",
     Dialect.LIBRARY: 'pass shm_size="8g", or ipc_mode="host"',
     Dialect.CI: "add --shm-size=8g to the options of the container",
     Dialect.DEVCONTAINER: 'add "--shm-size=8g" to runArgs',
