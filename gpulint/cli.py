@@ -102,6 +102,7 @@ common = _options(
     "--format", "formats", multiple=True, metavar="FORMAT[=PATH]", help=f"{', '.join(FORMATS)}; to a file with =PATH. Repeatable."
 )
 @click.option("--strict", is_flag=True, help="Ask for what common guides ask beyond what the facts support.")
+@click.option("--docs", is_flag=True, help="Check the code blocks of Markdown files too: commands, Compose files, manifests, Dockerfiles.")
 @click.option("--no-ignores", is_flag=True, help="Report what ignore comments hold back, too.")
 @click.option("--stdin-filename", metavar="PATH", help="The name under which standard input (-) is read.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule spoke instead of its findings.")
@@ -168,8 +169,9 @@ def _configured(paths: tuple[str, ...], options: dict[str, Any]) -> Any:
         changes["fail_on"] = at_least(config.fail_on, changes["min_severity"])
     if options.get("fail_on"):
         changes["fail_on"] = severity_or_never(options["fail_on"])
-    if options.get("strict"):
-        changes["strict"] = True
+    for option in ("strict", "docs"):
+        if options.get(option):
+            changes[option] = True
     if options.get("machine"):
         changes["machines"] = config.machines._replace(**dict(machine_option(fact) for fact in options["machine"]))
     _say(notice)

@@ -40,6 +40,7 @@ class Config:
     min_severity: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.WARNING
     strict: bool = False
+    docs: bool = False
     machines: Machines = field(default_factory=Machines)
 
 
@@ -351,6 +352,7 @@ SETTINGS: Mapping[str, Callable[[Any], Any]] = {
     "min-severity": _level,
     "fail-on": _threshold,
     "strict": _flag,
+    "docs": _flag,
 }
 
 MACHINE_FACTS: Mapping[str, Callable[[Any], Any]] = {

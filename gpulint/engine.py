@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpulint import registry
@@ -70,6 +71,8 @@ def check(project: Project, config: Config, selection: Selection, use_ignores: b
     raw = list(_rule_findings(project, entries))
     with_ignores = list(project.sources_with(IGNORE_ANCHOR))
     raw += _engine_findings(project, entries)  # last, since the rules parse files as they need them, and the line above reads all others
+    if project.tree.documents:
+        raw = list(_in_documents(raw, project.tree.documents))
     crashed = any(finding.rule == RULE_CRASHED for finding in raw)
     findings = [finding for finding in _unique(raw) if finding.rule == RULE_CRASHED or selection.reports(finding)]
     if use_ignores:
@@ -92,6 +95,20 @@ def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Fin
                 by_id[UNREADABLE_FILE].name,
                 Problem(place, f"this file {reason}, so nothing in it was checked", Severity.WARNING),
             )
+
+
+def _in_documents(findings: Iterable[Finding], documents: Mapping[str, str]) -> Iterator[Finding]:
+    """The findings in blocks of code at their places in the documents. A block is often a part of a file, so that nothing is said of one
+    that cannot be parsed."""
+    for finding in findings:
+        problem = finding.problem
+        if problem.location.path not in documents or finding.rule not in (SYNTAX_ERROR, UNREADABLE_FILE):
+            related = tuple(each._replace(location=_in_document(each.location, documents)) for each in problem.related)
+            yield finding._replace(problem=problem._replace(location=_in_document(problem.location, documents), related=related))
+
+
+def _in_document(location: Location, documents: Mapping[str, str]) -> Location:
+    return location._replace(path=documents.get(location.path, location.path))
 
 
 def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -153,6 +170,8 @@ def _ignored(
     from gpulint import suppress
 
     ignores = [ignore for source in sources for ignore in suppress.read_ignores(source, project.tree)]
+    if project.tree.documents:
+        ignores = [replace(each, location=_in_document(each.location, project.tree.documents)) for each in ignores]
     marked, used = suppress.apply(findings, ignores)
     unused = next((entry for entry in entries if entry.id == UNUSED_IGNORE), None)
     if unused is None:

@@ -67,10 +67,11 @@ class Run(NamedTuple):
 
     def files(self) -> Iterator[tuple[str, Kind]]:
         """The files that would be read, with their kinds."""
-        for path in sorted(self.project.tree.all_paths):
-            kind = self.project.tree.kind(path)
+        tree = self.project.tree
+        for path in sorted(tree.all_paths):
+            kind = tree.kind(path)
             if kind:
-                yield path, kind
+                yield (path.rpartition("/")[0] if path in tree.documents else path), kind
 
     def fails(self, outcome: Outcome) -> bool:
         """Whether something is found from --fail-on on."""
@@ -135,11 +136,14 @@ class Run(NamedTuple):
             yield f"{counted(templates, 'template')} not rendered"
 
     def _selected(self, kind: Kind) -> int:
-        return sum(map(self.selection.has, self.project.tree.paths(kind)))
+        return sum(map(self._is_selected, self.project.tree.paths(kind)))
+
+    def _is_selected(self, path: str) -> bool:
+        return self.selection.has(self.project.tree.documents.get(path, path))
 
     def _containers_understood(self) -> Iterator[str]:
         """How many containers have or want a GPU, and how many of them are linked to what they run."""
-        containers = [container for container in self.project.containers if self.selection.has(container.location.path)]
+        containers = [container for container in self.project.containers if self._is_selected(container.location.path)]
         if not containers:
             return
         from gpulint.evidence import is_gpu_container
@@ -232,7 +236,9 @@ def prepare(paths: tuple[str, ...], config: Config, stdin_filename: str | None) 
     given = _standard_input(root, stdin_filename) if STANDARD_INPUT in paths else {}
     only_input = set(paths) == {STANDARD_INPUT} and not stdin_filename
     selection = _selection(root, paths, frozenset(given))
-    tree = Tree(root, [] if only_input else _files(root, config, selection), given)
+    paths_below = [] if only_input else _files(root, config, selection)
+    blocks, documents = _documents(root, paths_below) if config.docs else ({}, {})
+    tree = Tree(root, paths_below, {**given, **blocks}, documents)
     for path, data in given.items():
         _require_known_input(path, data, tree)
     project = Project(
@@ -258,6 +264,13 @@ def _files(root: str, config: Config, selection: Selection) -> list[str]:
         files.update(f"{folder}/{path}" for folder in named for path in list_files(os.path.join(root, folder), None))
         files.update(path for path in selection.files if os.path.isfile(os.path.join(root, path)))
     return sorted(files)
+
+
+def _documents(root: str, paths: list[str]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The blocks of code in the documents, each as a file, and of each the path of its document."""
+    from gpulint.project.documents import read_documents
+
+    return read_documents(root, paths)
 
 
 def _standard_input(root: str, name: str | None) -> dict[str, bytes]:

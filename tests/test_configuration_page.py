@@ -34,7 +34,7 @@ def test_every_key_is_on_the_page_with_its_default() -> None:
     for key in ("select", "extend-select", "ignore", "extend-ignore", "exclude", "extend-exclude"):
         assert tuple(tomllib.loads(f"value = {keys[key][2].strip('`')}")["value"]) == getattr(Config(), key.replace("-", "_"))
     assert keys["min-severity"][2] == f'`"{Config().min_severity.label}"`'
-    assert keys["strict"][2] == "`false`"
+    assert keys["strict"][2] == keys["docs"][2] == "`false`"
 
 
 def test_every_fact_of_the_machines_is_on_the_page() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +17,9 @@ from gpulint.source import Location, Source
 if TYPE_CHECKING:
     from gpulint.model.module import Module
     from gpulint.parse.dockerfile import DockerfileSyntax
+    from gpulint.parse.python import PythonSyntax
     from gpulint.parse.yaml import YamlSyntax
+    from gpulint.project.newer_python import PythonReader
 
 Syntax = TypeVar("Syntax")
 
@@ -28,10 +30,18 @@ class Tree:
     `unreadable` says of each file that was asked for and could not be read why.
     """
 
-    def __init__(self, root: StrPath, paths: Iterable[str], given: dict[str, bytes] | None = None) -> None:
-        """`given` holds files whose bytes do not come from the disk, such as standard input."""
+    def __init__(
+        self,
+        root: StrPath,
+        paths: Iterable[str],
+        given: dict[str, bytes] | None = None,
+        documents: Mapping[str, str] | None = None,
+    ) -> None:
+        """`given` holds files whose bytes do not come from the disk, such as standard input. Of those that are blocks of code in a
+        document `documents` has the path of it."""
         self.root = root
         self.unreadable: dict[str, str] = {}
+        self.documents = documents or {}
         self._given = given or {}
         self._sources: dict[str, Source | None] = {}
         self._syntax: dict[tuple[str, str], object] = {}
@@ -136,11 +146,19 @@ class Tree:
 
         return self._parsed("dockerfile", path, parse)
 
+    def parse_python(self, source: Source) -> PythonSyntax:
+        """The tree of Python code, which is the caller's own."""
+        return self._python_reader.read(source)
+
+    @cached_property
+    def _python_reader(self) -> PythonReader:
+        from gpulint.project.newer_python import PythonReader
+
+        return PythonReader()
+
     def module(self, path: str) -> Module | None:
         """What a Python file does with a GPU; None where it cannot be parsed either."""
-        from gpulint.parse.python import parse
-
-        syntax = self._parsed("python", path, parse)
+        syntax = self._parsed("python", path, self.parse_python)
         source = self.source(path)
         if syntax is None or syntax.tree is None or source is None:
             return None
