@@ -103,6 +103,14 @@ def test_a_run_imports_only_the_readers_that_its_files_need(tmp_path: Path) -> N
     assert not [name for name in loaded - modules_of_click() if name.startswith(unneeded)]
 
 
+def test_python_of_today_is_read_in_another_process(tmp_path: Path) -> None:
+    """So nothing of libcst is loaded here; and nothing of the folder is there."""
+    code = "import torch\n\ntype Sizes = list[int]\n\nif __name__ == '__main__':\n    main()\n"
+    write(tmp_path, {"a.py": code, "libcst.py": "open('ran', 'w')\n", "json.py": "open('ran', 'w')\n"})
+    assert not [name for name in modules(tmp_path, "a.py") if name.startswith(SLOW)]
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_run_without_findings_loads_no_rule_that_has_no_node(tmp_path: Path) -> None:
     write(tmp_path, {"notes.txt": "nothing\n"})
     assert not [name for name in modules(tmp_path) if name.startswith("gpulint_rules.")]

@@ -93,12 +93,10 @@ class Project:
         source = self.tree.source(location.path)
         if source is None or self.tree.kind(location.path) is not Kind.PYTHON:
             return ""
-        from gpulint.facts.python import may_be_newer
+        from gpulint.project.newer_python import is_newer
 
-        version = sys.version_info[:2]
-        is_newer = may_be_newer(message, source.line(location.line)[:_LONGEST_LINE], version)
-        hint = f"; it may be the syntax of a newer Python than {version[0]}.{version[1]}, which runs gpulint"
-        return hint if is_newer else ""
+        hint = f"; it may be the syntax of a newer Python than {sys.version_info[0]}.{sys.version_info[1]}, which runs gpulint"
+        return hint if is_newer(source, message, location) else ""
 
     def _looks_templated(self, path: str) -> bool:
         from gpulint.parse.yaml_problems import looks_templated
@@ -424,9 +422,6 @@ class Project:
     def services(self) -> tuple[Service, ...]:
         """The Compose services of all containers, each once."""
         return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
-
-
-_LONGEST_LINE = 1000  # characters of a line whose syntax is asked after
 
 
 def _has_version(image: ImageRef) -> bool:
