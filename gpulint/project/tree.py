@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from gpulint.model.module import Module
     from gpulint.parse.dockerfile import DockerfileSyntax
     from gpulint.parse.python import PythonSyntax
-    from gpulint.parse.python import PythonSyntax
     from gpulint.parse.yaml import YamlSyntax
-    from gpulint.project.newer_python import PythonReader
     from gpulint.project.newer_python import PythonReader
 
 Syntax = TypeVar("Syntax")
