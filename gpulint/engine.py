@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gpulint import registry
+from gpulint import registry, workers
 from gpulint.config import Config, glob_pattern
 from gpulint.deferred import NamedTuple
-from gpulint.project import Project
+from gpulint.project import Project, path_of
 from gpulint.rule import Entry, Finding, Problem, Severity
 from gpulint.source import Location, Source, UnknownValue
+from gpulint.workers import Part
 
 if TYPE_CHECKING:
     from gpulint.model.machines import Machines
@@ -22,6 +24,9 @@ IGNORE_ANCHOR = b"gpulint"
 
 LONGEST_SENTENCE = 1000
 """How much of a message, a help or a remark is kept: a value that it quotes may be as long as its file, and stand in each of a thousand."""
+
+MANY_FILES = 60
+"""Of so many files, each with something to look at, a second process takes its half in less time than it costs to start."""
 
 SYNTAX_ERROR, UNREADABLE_FILE, RULE_CRASHED, UNUSED_IGNORE = "GPU001", "GPU002", "GPU003", "GPU004"
 
@@ -68,9 +73,10 @@ def active_rules(config: Config) -> tuple[Entry, ...]:
 def check(project: Project, config: Config, selection: Selection, use_ignores: bool = True) -> Outcome:
     """Everything that the active rules find in a project, as the user's settings want it."""
     entries = active_rules(config)
-    raw = list(_rule_findings(project, entries))
+    seen = _seen(project, entries)
     with_ignores = list(project.sources_with(IGNORE_ANCHOR))
-    raw += _engine_findings(project, entries)  # last, since the rules parse files as they need them, and the line above reads all others
+    # Last, since the rules parse files as they need them, and the line above reads all others.
+    raw = [finding for _, finding in seen.findings] + list(_engine_findings(project, entries, seen))
     if project.tree.documents:
         raw = list(_in_documents(raw, project.tree.documents))
     crashed = any(finding.rule == RULE_CRASHED for finding in raw)
@@ -81,14 +87,71 @@ def check(project: Project, config: Config, selection: Selection, use_ignores: b
     return Outcome(tuple(sorted(findings, key=lambda finding: finding.sort_key)), crashed)
 
 
-def _engine_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
+Turn = tuple[int, int, int]
+"""When a finding is found: the number of its rule, of the kind of the node that the rule looks at, and of the node."""
+
+
+class _Seen(NamedTuple):
+    """What the rules found in a part of the files, and what could not be parsed or read on the way."""
+
+    findings: list[tuple[Turn, Finding]]
+    syntax_problems: list[Problem]
+    unreadable: dict[str, str]
+
+
+def _seen(project: Project, entries: Sequence[Entry]) -> _Seen:
+    """What there is to see in a project. In a large one a second process looks at half of the files, which changes nothing of it."""
+    if not (workers.can_split() and _has_many_files(project, entries)):
+        return _seen_in(project, entries, workers.whole)
+    halves = workers.in_two(lambda part: _seen_in(project, entries, part))
+    findings = sorted((found for half in halves for found in half.findings), key=itemgetter(0))
+    problems = [problem for half in halves for problem in half.syntax_problems]
+    return _Seen(findings, problems, {path: reason for half in halves for path, reason in half.unreadable.items()})
+
+
+def _has_many_files(project: Project, entries: Sequence[Entry]) -> bool:
+    """Whether the nodes of the active rules stand in many files."""
+    paths = {path_of(node) for node in (*project.stages, *project.containers)}
+    modules = (project.relevance.modules(entry.id) for entry in entries if "Module" in entry.node)
+    return len(paths.union(*modules)) >= MANY_FILES
+
+
+def _seen_in(project: Project, entries: Sequence[Entry], part: Part) -> _Seen:
+    findings = list(_rule_findings(project, entries, part))
+    return _Seen(findings, list(project.syntax_problems()), dict(project.tree.unreadable))
+
+
+def _rule_findings(project: Project, entries: Sequence[Entry], part: Part) -> Iterator[tuple[Turn, Finding]]:
+    for rule, entry in enumerate(entries):
+        if not entry.module or waits(entry, project.machines) or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
+            continue
+        for place, kind in enumerate(entry.node.split(" | ")):
+            if kind != "Stage" or project.builds_may_concern(entry.id):
+                for number, node in project.nodes(kind, entry.id, part):
+                    yield from (((rule, place, number), finding) for finding in _guarded(entry, node, project))
+
+
+def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
+    """The findings of one rule on one node: what it needs and cannot know silences it, a crash is a finding of its own."""
+    try:
+        problems = list(registry.load(entry).check(node, project))
+    except UnknownValue:
+        return
+    except Exception as error:  # a fault of one rule must not cost the user the findings of the others
+        yield _crash(entry, node, error)
+        return
+    for problem in problems:
+        yield Finding(entry.id, entry.name, _shortened(problem))
+
+
+def _engine_findings(project: Project, entries: Sequence[Entry], seen: _Seen) -> Iterator[Finding]:
     """The findings that are the engine's own: files that cannot be read or parsed."""
     by_id = {entry.id: entry for entry in entries}
     if SYNTAX_ERROR in by_id:
-        for problem in project.syntax_problems():
+        for problem in (*seen.syntax_problems, *project.syntax_problems()):
             yield Finding(SYNTAX_ERROR, by_id[SYNTAX_ERROR].name, _shortened(problem))
     if UNREADABLE_FILE in by_id:
-        for path, reason in sorted(project.tree.unreadable.items()):
+        for path, reason in sorted({**seen.unreadable, **project.tree.unreadable}.items()):
             place = Location(path, 1, 1, 1, 1)
             yield Finding(
                 UNREADABLE_FILE,
@@ -111,29 +174,6 @@ def _in_document(location: Location, documents: Mapping[str, str]) -> Location:
     return location._replace(path=documents.get(location.path, location.path))
 
 
-def _rule_findings(project: Project, entries: Sequence[Entry]) -> Iterator[Finding]:
-    for entry in entries:
-        if not entry.module or waits(entry, project.machines) or (entry.severities == (Severity.NOTE,) and not project.wants_notes):
-            continue
-        for kind in entry.node.split(" | "):
-            if kind != "Stage" or project.builds_may_concern(entry.id):
-                for node in project.nodes(kind, entry.id):
-                    yield from _guarded(entry, node, project)
-
-
-def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
-    """The findings of one rule on one node: what it needs and cannot know silences it, a crash is a finding of its own."""
-    try:
-        problems = list(registry.load(entry).check(node, project))
-    except UnknownValue:
-        return
-    except Exception as error:  # a fault of one rule must not cost the user the findings of the others
-        yield _crash(entry, node, error)
-        return
-    for problem in problems:
-        yield Finding(entry.id, entry.name, _shortened(problem))
-
-
 def _shortened(problem: Problem) -> Problem:
     """The problem with sentences that a person can read."""
     related = tuple(each._replace(message=_cut(each.message)) for each in problem.related)
@@ -145,7 +185,7 @@ def _cut(sentence: str) -> str:
 
 
 def _crash(entry: Entry, node: object, error: Exception) -> Finding:
-    path = str(getattr(getattr(node, "location", node), "path", "."))
+    path = path_of(node)
     message = f"rule {entry.id} ({entry.name}) failed on this file: {type(error).__name__}: {error}; the other rules went on"
     return Finding(RULE_CRASHED, "rule-crashed", Problem(Location(path, 1, 1, 1, 1), message, Severity.ERROR))
 

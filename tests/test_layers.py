@@ -17,7 +17,7 @@ ENGINE = sorted((ROOT / "gpulint").rglob("*.py"))
 RULES = sorted((ROOT / "rules" / "gpulint_rules").rglob("*.py"))
 
 LAYERS = (
-    {"deferred"},
+    {"deferred", "workers"},
     {"source", "errors", "facts"},
     {"parse", "discover"},
     {"model"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from posixpath import dirname
 from typing import TYPE_CHECKING
@@ -307,13 +307,17 @@ class Project:
 
     # --- Nodes and summary ------------------------------------------------------------------------------------------------------
 
-    def nodes(self, kind: str, rule: str = "") -> Sequence[object]:
-        """The nodes of that class of the model that a rule looks at."""
+    def nodes(self, kind: str, rule: str, has: Callable[[str], bool]) -> Iterator[tuple[int, object]]:
+        """The nodes of that class of the model that a rule looks at, of those in the files that are asked for; each with its number among
+        all of them."""
         if kind == "Module":
-            return self.modules_for(rule)
-        if kind == "Project":
-            return (self,)
+            yield from self.modules_for(rule, has)
+        else:
+            yield from ((number, node) for number, node in enumerate(self._nodes(kind)) if has(path_of(node)))
+
+    def _nodes(self, kind: str) -> Sequence[object]:
         parts = {
+            "Project": "_alone",
             "ImageRef": "images",
             "Stage": "stages",
             "Container": "containers",
@@ -330,9 +334,16 @@ class Project:
         nodes: Sequence[object] = getattr(self, parts[kind])
         return nodes
 
-    def modules_for(self, rule: str) -> tuple[Module, ...]:
-        """The Python files that a rule of modules may have something to say of."""
-        return tuple(filter(None, map(self.tree.module, self.relevance.modules(rule))))
+    @property
+    def _alone(self) -> tuple[Project]:
+        return (self,)
+
+    def modules_for(self, rule: str, has: Callable[[str], bool]) -> Iterator[tuple[int, Module]]:
+        """The Python files that a rule of modules may have something to say of, each parsed when it is its turn."""
+        for number, path in enumerate(self.relevance.modules(rule)):
+            module = self.tree.module(path) if has(path) else None
+            if module is not None:
+                yield number, module
 
     @property
     def command_lines(self) -> tuple[CommandLine, ...]:
@@ -422,6 +433,11 @@ class Project:
     def services(self) -> tuple[Service, ...]:
         """The Compose services of all containers, each once."""
         return tuple({id(container.service): container.service for container in self.containers if container.service is not None}.values())
+
+
+def path_of(node: object) -> str:
+    """The file that a node of the model stands in; `.` for the project itself."""
+    return str(getattr(getattr(node, "location", node), "path", "."))
 
 
 def _has_version(image: ImageRef) -> bool:

@@ -113,6 +113,7 @@ class Relevance:
         self._named: dict[str, bool] = {}
         self._gpu = _Search("gpu")
         self._launch = _Search("launch")
+        self._modules: dict[str, tuple[str, ...]] = {}
 
     def names_gpu(self, path: str) -> bool:
         """Whether a file holds a GPU anchor itself."""
@@ -141,11 +142,15 @@ class Relevance:
 
     def modules(self, rule: str) -> tuple[str, ...]:
         """The Python files that hold an anchor of a rule of modules: without one it has nothing to say of a file."""
+        if rule not in self._modules:
+            self._modules[rule] = tuple(self._with_anchors(rule))
+        return self._modules[rule]
+
+    def _with_anchors(self, rule: str) -> Iterator[str]:
         wanted = _module_anchors(rule)
-        paths = self._tree.paths(Kind.PYTHON)
-        if not self._everything and not all(_holds_one(self._python_lines, each) for each in wanted):
-            return ()
-        return tuple(path for path in paths if self._everything or all(self._holds(path, each) for each in wanted))
+        if self._everything or all(_holds_one(self._python_lines, each) for each in wanted):
+            paths = self._tree.paths(Kind.PYTHON)
+            yield from (path for path in paths if self._everything or all(self._holds(path, each) for each in wanted))
 
     @cached_property
     def _python_lines(self) -> bytes:
