@@ -141,12 +141,6 @@ def gpu_programs_with(path: str, project: Project) -> tuple[EntryPoint, ...]:
     return tuple(found)
 
 
-def asserts_gpu_beside(container: Container) -> bool:
-    """Whether an init container of its pod asks for the GPU first: it runs a GPU tool, which fails without one."""
-    others = (sibling for sibling in container.siblings if sibling.is_init)
-    return any(gpu_program(_words(command)) for other in others for command in own_commands(other))
-
-
 def chooses_gpu_by(container: Container, switches: tuple[str, ...]) -> bool:
     """Whether the container sets one of these options (`--device`) or variables (`$DEVICE`) to a GPU, which its program then insists on."""
     for command in own_commands(container):

@@ -273,7 +273,8 @@ class Container:
     (`host`, `service:x`); `security_options` are written as `docker run --security-opt` takes them (`seccomp=unconfined`), whatever the
     tool. `user` is whom its process runs as, and `groups` those that are added to the user's own. `processes` is how many processes on each
     machine a training job asks for beside the command. `compute` is None where it cannot be known; `liveness` and `startup` are a pod's
-    probes, and `liveness` is None, too, where a template may yet add a probe for the start.
+    probes, and `liveness` is None, too, where a template may yet add a probe for the start. `start_checks` are the commands that run in it
+    as it starts, each of which ends it by failing: a pod's postStart hook and probe for the start.
     """
 
     dialect: Dialect
@@ -300,6 +301,7 @@ class Container:
     compute: Compute | None = None
     liveness: Probe | None = None
     startup: Probe | None = None
+    start_checks: tuple[tuple[Value, ...], ...] = ()
     open: frozenset[str] = frozenset()
     pod: Pod | None = None
     service: Service | None = None

@@ -137,6 +137,7 @@ def read_container(site: Site, node: Mapping, role: Role, pod: Pod, own: tuple[G
         compute=_compute(node, site),
         liveness=None if node.open else _probe(node, "livenessProbe"),
         startup=_probe(node, "startupProbe"),
+        start_checks=tuple(_start_checks(node, env)),
         groups=tuple(values(site.holder, "securityContext", "supplementalGroups")),
         open=pod.open | frozenset(_open_aspects(site, node)),
         pod=pod,
@@ -195,6 +196,11 @@ def _probe(node: Mapping, key: str) -> Probe | None:
         return None
     delay, period, threshold = (value(probe, field) for field in ("initialDelaySeconds", "periodSeconds", "failureThreshold"))
     return Probe(delay, period, threshold, probe.location)
+
+
+def _start_checks(node: Mapping, env: tuple[EnvVar, ...]) -> Iterator[tuple[Value, ...]]:
+    for check in (node.mapping("lifecycle", "postStart", "exec"), node.mapping("startupProbe", "exec")):
+        yield from filter(None, [_words(check, "command", env)])
 
 
 def _host_namespace(site: Site, key: str) -> Text | None:

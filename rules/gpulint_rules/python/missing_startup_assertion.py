@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside, chooses_gpu_by, gpu_programs_with, has_cpu_twin, has_gpu, is_gpu_container
+from gpulint.evidence import chooses_gpu_by, gpu_programs_with, has_cpu_twin, has_gpu, is_gpu_container
 from gpulint.model.container import Container
 from gpulint.model.module import Fallback
 from gpulint.project import Project
 from gpulint.project.device_settings import unset_defaults
 from gpulint.project.inference_sessions import FAMILY, faulty_sessions
 from gpulint.project.links import EntryPoint
+from gpulint.project.start_assertions import asserts_gpu_beside
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
 HELP = "at its start, check that the GPU is there and raise an error that names what to look at"
@@ -19,7 +20,7 @@ HELP = "at its start, check that the GPU is there and raise an error that names 
 def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     """A warning where a GPU container runs the program or the file was named, a note where it is anybody's guess what runs it."""
     users = [container for container, _ in entry.containers if is_gpu_container(container, project)]
-    unchecked = [container for container in users if not asserts_gpu_beside(container)]
+    unchecked = [container for container in users if not asserts_gpu_beside(container, project)]
     fallback = _fallback(entry, unchecked, project)
     if fallback is None or _is_asserted(entry) or (users and not unchecked) or _is_left_to_others(entry, users, project):
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpulint.evidence import asserts_gpu_beside
 from gpulint.facts.python import strips_assertions
 from gpulint.model.container import Container
 from gpulint.model.module import AssertionKind
 from gpulint.project import Project
 from gpulint.project.environment import variable
 from gpulint.project.links import EntryPoint
+from gpulint.project.start_assertions import asserts_gpu_beside
 from gpulint.project.starts import Start
 from gpulint.project.without_assertions import WithoutAssertions
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
@@ -38,7 +38,7 @@ def _is_stopped(container: Container, start: Start, project: Project) -> bool:
     """Whether anything but assert statements stops the program without a GPU."""
     program = start.program.read(WithoutAssertions(project.tree)) if start.program is not None else None
     by_itself = program is None or program.asserts_gpu or program.raises_without_cuda
-    return by_itself or bool(start.assertions) or asserts_gpu_beside(container)
+    return by_itself or bool(start.assertions) or asserts_gpu_beside(container, project)
 
 
 def _stripped_by(container: Container, start: Start, project: Project) -> Location | None:
