@@ -15,12 +15,38 @@ class PodPath(NamedTuple):
     `path` holds keys from the root; "*" is each item of a list or each value of a mapping. `role` is main, worker, head, launcher,
     helper, init or sidecar; a head, launcher or helper (transformer, explainer) normally has no GPU. `form` says what stands there:
     "pod" a pod spec, "container" one container, "resources" the resources of one (its parent holds image, command, args and env),
-    "gpu" Spark's mapping of name and quantity.
+    "gpu" Spark's mapping of name and quantity. `resources` is the key of a container's resources, where it is not the usual one.
     """
 
     path: tuple[str, ...]
     role: str
     form: str
+    resources: str = ""
+
+
+class Assembly(NamedTuple):
+    """How the pods of a kind are made of two objects: by which `maker`, where the object names the other one, and of which kinds that is.
+
+    `container` is the one of the other object's that the object's own settings are for, `launcher` a job of it that starts others, and
+    `overrides` are keys of the object's spec that change the pods in yet another way.
+    """
+
+    maker: str
+    named_at: tuple[str, ...]
+    parts: tuple[str, ...]
+    container: str
+    launcher: str
+    overrides: tuple[str, ...]
+
+
+@cache
+def assembly(kind: str) -> Assembly | None:
+    """How the pods of a kind are put together; None for a kind that holds all of its pods itself."""
+    row = next((row for row in table("workloads")["assemblies"] if row["kind"] == kind), None)
+    if row is None:
+        return None
+    named_at, parts, overrides = (tuple(row.get(key, ())) for key in ("named_at", "parts", "overrides"))
+    return Assembly(row["maker"], named_at, parts, row.get("container", ""), row.get("launcher", ""), overrides)
 
 
 def pod_paths(api_version: str | None, kind: str) -> tuple[PodPath, ...] | None:
@@ -34,7 +60,7 @@ def _paths_by_kind() -> dict[tuple[str | None, str], tuple[PodPath, ...]]:
     paths: dict[tuple[str | None, str], list[PodPath]] = {}
     first_group: dict[str, str] = {}
     for row in table("workloads")["kinds"]:
-        path = PodPath(tuple(row["path"]), row.get("role", "main"), row.get("form", "pod"))
+        path = PodPath(tuple(row["path"]), row.get("role", "main"), row.get("form", "pod"), row.get("resources", ""))
         paths.setdefault((row["group"], row["kind"]), []).append(path)
         if first_group.setdefault(row["kind"], row["group"]) == row["group"]:
             paths.setdefault((None, row["kind"]), []).append(path)

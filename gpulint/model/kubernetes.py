@@ -43,15 +43,16 @@ _SHM = "/dev/shm"
 _ROLES = {"init": Role.INIT, "sidecar": Role.SIDECAR, "launcher": Role.LAUNCHER, "head": Role.LAUNCHER, "helper": Role.LAUNCHER}
 
 
-def read_containers(root: Node | None, template: bool = False) -> tuple[Container, ...]:
+def read_containers(root: Node | None, template: bool = False, complete: bool = False) -> tuple[Container, ...]:
     """The containers of the objects of a document, those of one pod beside each other and with one Pod.
 
     In a template that is not rendered every aspect is open, as it is for a container without an image, which is a patch or a preset.
+    `complete` says that what another object brings to these is in them.
     """
     found: list[Container] = []
     for owner in objects(root):
         pods: dict[int, list[Site]] = {}
-        for site in find_sites(owner):
+        for site in find_sites(owner, complete):
             pods.setdefault(id(site.holder), []).append(site)
         for sites in pods.values():
             found += _pod_containers(sites, template)

@@ -16,6 +16,9 @@ from gpulint.source import Text, Unknown
 
 _REQUIRED_TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 
+_OF_ALL_PODS = ("templateDefaults", "podTemplate")
+"""Under which Argo and Tekton keep what holds for each pod that is made of single containers."""
+
 
 def read_pod(site: Site) -> Pod:
     """The pod of the containers that stand in one holder."""
@@ -23,7 +26,7 @@ def read_pod(site: Site) -> Pod:
     metadata = site.owner.mapping("metadata")
     name = value(metadata, "name")
     return Pod(
-        kind=owner_kind(site.owner),
+        kind=owner_kind(site.owner) or site.kind,
         name=name if name is not None else value(metadata, "generateName"),
         namespace=value(metadata, "namespace"),
         location=site.holder.location,
@@ -69,8 +72,9 @@ def _nearest(site: Site, key: str) -> Mapping:
     """Where a pod's field stands: in the pod spec, or for a single container in the nearest mapping around it that has the field."""
     if site.form == "pod":
         return site.node
-    around = (each for outer in site.above[:-1] for each in (outer, outer.mapping("templateDefaults")))
-    return next((each for each in around if key in each), EMPTY_MAPPING)
+    own = (site.node,) if site.form == "gpu" else ()
+    around = (each for outer in site.above[:-1] for each in (outer, *(outer.mapping(name) for name in _OF_ALL_PODS)))
+    return next((each for each in (*own, *around) if key in each), EMPTY_MAPPING)
 
 
 def _selected(spec: Mapping) -> Iterator[Label]:
@@ -106,7 +110,7 @@ def _open_aspects(site: Site) -> Iterator[str]:
         yield "gpu"
     if not site.listed or patched or adds_shm(site.kind):
         yield "shm"
-    if not site.listed or patched or adds_tolerations(site.kind):
+    if not site.listed or patched or (adds_tolerations(site.kind) and not site.complete):
         yield from ("toleration", "runtime-class")
     if any(queue_label(name) for metadata in metadatas(site) for name, _ in _labels(metadata)):
         yield "toleration"

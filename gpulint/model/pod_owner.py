@@ -91,11 +91,11 @@ def pod_role(owner: Mapping) -> str:
 
 
 def owner_kind(owner: Mapping) -> str:
-    """The kind of what made an object, such as the DaemonSet of a pod; its own where nothing did."""
+    """The kind of what made an object, such as the DaemonSet of a pod; "" where nothing did."""
     references = list(owner.sequence("metadata", "ownerReferences").mappings())
     controller = next((each for each in references if flag(each, "controller") is not None), None)
     kind = text(controller, "kind") if controller else None
-    return str(kind) if kind else kind_of(owner)
+    return str(kind) if kind else ""
 
 
 def _is_batch(owner: Mapping) -> bool:

@@ -19,7 +19,7 @@ class Site(NamedTuple):
 
     `owner` is the object, `listed` whether its kind is known. `node` is the pod spec (form "pod"), the container (form "container"), or
     what holds Spark's `gpu` (form "gpu"); `resources` is the key of a container's resources. `above` are the mappings around the node,
-    the nearest first and the object itself last. `role` is that of the facts' PodPath.
+    the nearest first and the object itself last. `role` is that of the facts' PodPath. `complete` says that no other object brings more.
     """
 
     owner: Mapping
@@ -30,11 +30,12 @@ class Site(NamedTuple):
     node: Mapping
     above: tuple[Mapping, ...]
     resources: str = "resources"
+    complete: bool = False
 
     @property
     def holder(self) -> Mapping:
-        """The mapping whose containers make one pod: the pod spec, or what the single container stands in."""
-        if self.form == "pod" or not self.above:
+        """The mapping whose containers make one pod: the pod spec, Spark's driver or executor, or what the single container stands in."""
+        if self.form != "container" or not self.above:
             return self.node
         in_set = any(item is self.node for item in self.above[0].sequence("containers"))
         return self.above[1] if in_set and len(self.above) > 1 else self.above[0]
@@ -59,8 +60,8 @@ def kind_of(owner: Mapping) -> str:
     return str(kind) if isinstance(kind, Text) else ""
 
 
-def find_sites(owner: Mapping) -> Iterator[Site]:
-    """The places where an object keeps its pods; none for objects that start no container."""
+def find_sites(owner: Mapping, complete: bool = False) -> Iterator[Site]:
+    """The places where an object keeps its pods; none for objects that start no container. `complete` as a Site's."""
     kind = kind_of(owner)
     if not_workload(kind):
         return
@@ -70,16 +71,17 @@ def find_sites(owner: Mapping) -> Iterator[Site]:
         yield from _by_shape(owner, kind)
     else:
         for path in paths:
-            yield from _at_path(owner, kind, path)
+            yield from _at_path(owner, kind, path, complete)
 
 
-def _at_path(owner: Mapping, kind: str, path: PodPath) -> Iterator[Site]:
-    keys, form, resources = path.path, path.form, "resources"
+def _at_path(owner: Mapping, kind: str, path: PodPath, complete: bool) -> Iterator[Site]:
+    keys, form, key = path.path, path.form, "resources"
     if form in ("resources", "gpu"):
-        keys, resources = keys[:-1], keys[-1]
+        keys, key = keys[:-1], keys[-1]
     for node, above in _with_surroundings(owner, keys):
         if isinstance(node, Mapping):
-            yield Site(owner, kind, True, path.role, "container" if form == "resources" else form, node, above, resources)
+            resources = path.resources if path.resources and path.resources in node else key
+            yield Site(owner, kind, True, path.role, "container" if form == "resources" else form, node, above, resources, complete)
 
 
 def reached(owner: Mapping, keys: tuple[str, ...]) -> Iterator[Node]:

@@ -11,6 +11,7 @@ from gpulint.model.image import ImageRef
 from gpulint.model.kubernetes import read_containers
 from gpulint.model.workload import objects
 from gpulint.parse.nodes import Mapping
+from gpulint.project.assembled import Parts, whole
 from gpulint.project.helm import chart_containers, release_containers
 from gpulint.project.kustomize import Kustomizations, Resource
 from gpulint.project.owned import without_owned
@@ -26,28 +27,30 @@ def kubernetes_containers(tree: Tree, matters: Callable[[str], bool] = lambda _p
     what one of them supplies is open in the others. Patches are never read alone.
     """
     kustomizations = Kustomizations(tree, matters)
-    built = _built(kustomizations.resources())
-    alone = _alone(tree, kustomizations.files, matters)
-    return with_siblings(open_to_variants((*built, *alone, *chart_containers(tree, matters))))
+    resources = tuple(kustomizations.resources())
+    alone = tuple(_alone(tree, kustomizations.files, matters))
+    parts = Parts((*(resource.root for resource in resources), *(owner for owner, _ in alone)))
+    built = _built(resources, parts)
+    plain = (container for owner, template in alone for container in _containers(owner, template, parts))
+    return with_siblings(open_to_variants((*built, *plain, *chart_containers(tree, matters))))
 
 
-def _alone(tree: Tree, claimed: frozenset[str], matters: Callable[[str], bool]) -> Iterator[Container]:
-    """The containers of the manifests that no kustomization names."""
+def _alone(tree: Tree, claimed: frozenset[str], matters: Callable[[str], bool]) -> Iterator[tuple[Mapping, bool]]:
+    """The objects of the manifests that no kustomization names, each with whether it stands in a template."""
     for path in tree.paths(Kind.MANIFEST):
         syntax = tree.yaml(path) if path not in claimed and matters(path) else None
         found = [(owner, document.template) for document in (syntax.documents if syntax else ()) for owner in objects(document.root)]
         kept = {id(owner) for owner in without_owned(owner for owner, _ in found)}
-        for owner, template in found:
-            if id(owner) in kept:
-                yield from _containers(owner, template)
+        yield from (each for each in found if id(each[0]) in kept)
 
 
-def _containers(owner: Mapping, template: bool) -> Iterator[Container]:
-    yield from read_containers(owner, template)
+def _containers(owner: Mapping, template: bool, parts: Parts) -> Iterator[Container]:
+    assembled = whole(owner, parts)
+    yield from read_containers(assembled.root, template, assembled.complete)
     yield from release_containers(owner)
 
 
-def _built(resources: Iterable[Resource]) -> Iterator[Container]:
+def _built(resources: Iterable[Resource], parts: Parts) -> Iterator[Container]:
     """The containers of what kustomizations build; what several build alike is given once."""
     seen: set[tuple[int, tuple[int, ...], str | None, frozenset[str]]] = set()
     kept: list[Mapping] = []
@@ -57,7 +60,7 @@ def _built(resources: Iterable[Resource]) -> Iterator[Container]:
             seen.add(alike)
             kept.append(resource.root)
             pods: dict[int, Pod] = {}
-            containers = tuple(_containers(resource.root, resource.template))
+            containers = tuple(_containers(resource.root, resource.template, parts))
             yield from (_as_built(container, resource, pods) for container in containers)
 
 

@@ -71,6 +71,9 @@ POD_SPEC = "{containers: [{name: c, image: a}]}"
 TEMPLATE = f"{{metadata: {{labels: {{app: x}}}}, spec: {POD_SPEC}}}"
 
 
+JOB_SET = f"{{spec: {{replicatedJobs: [{{name: node, template: {{spec: {{template: {TEMPLATE}}}}}}}]}}}}"
+
+
 @pytest.mark.parametrize(
     ("api_version", "kind", "spec"),
     [
@@ -92,6 +95,49 @@ TEMPLATE = f"{{metadata: {{labels: {{app: x}}}}, spec: {POD_SPEC}}}"
         ("trainer.kubeflow.org/v1alpha1", "TrainJob", "{trainer: {name: c, image: a}}"),
         ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "{image: a, executor: {name: c}}"),
         ("batch.volcano.sh/v1alpha1", "Job", f"{{tasks: [{{template: {TEMPLATE}}}]}}"),
+        ("batch.volcano.sh/v1alpha1", "CronJob", f"{{jobTemplate: {{spec: {{tasks: [{{template: {TEMPLATE}}}]}}}}}}"),
+        ("v1", "Pod", POD_SPEC),
+        ("v1", "ReplicationController", f"{{template: {TEMPLATE}}}"),
+        ("apps/v1", "ReplicaSet", f"{{template: {TEMPLATE}}}"),
+        ("apps/v1", "DaemonSet", f"{{template: {TEMPLATE}}}"),
+        ("extensions/v1beta1", "Deployment", f"{{template: {TEMPLATE}}}"),
+        ("kubeflow.org/v1", "PyTorchJob", f"{{pytorchReplicaSpecs: {{Master: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "TFJob", f"{{tfReplicaSpecs: {{Chief: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "TFJob", f"{{tfReplicaSpecs: {{Worker: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "XGBoostJob", f"{{xgbReplicaSpecs: {{Master: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "PaddleJob", f"{{paddleReplicaSpecs: {{Worker: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "JAXJob", f"{{jaxReplicaSpecs: {{Worker: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1", "MPIJob", f"{{mpiReplicaSpecs: {{Worker: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v2beta1", "MPIJob", f"{{mpiReplicaSpecs: {{Launcher: {{template: {TEMPLATE}}}}}}}"),
+        ("kubeflow.org/v1alpha1", "MPIJob", f"{{template: {TEMPLATE}}}"),
+        ("kubeflow.org/v1", "Notebook", f"{{template: {{spec: {POD_SPEC}}}}}"),
+        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", f"{{template: {JOB_SET}}}"),
+        ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", f"{{template: {JOB_SET}}}"),
+        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"{{leaderWorkerTemplate: {{leaderTemplate: {TEMPLATE}}}}}"),
+        ("ray.io/v1", "RayCluster", f"{{headGroupSpec: {{template: {TEMPLATE}}}}}"),
+        ("ray.io/v1", "RayService", f"{{rayClusterConfig: {{workerGroupSpecs: [{{template: {TEMPLATE}}}]}}}}"),
+        ("ray.io/v1", "RayJob", f"{{submitterPodTemplate: {{spec: {POD_SPEC}}}}}"),
+        ("argoproj.io/v1alpha1", "WorkflowTemplate", "{templates: [{name: c, container: {image: a}}]}"),
+        ("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", "{templates: [{name: c, script: {image: a, source: x}}]}"),
+        ("argoproj.io/v1alpha1", "Workflow", "{templates: [{initContainers: [{name: c, image: a}]}]}"),
+        ("argoproj.io/v1alpha1", "Rollout", f"{{template: {TEMPLATE}}}"),
+        ("serving.kserve.io/v1beta1", "InferenceService", f"{{transformer: {POD_SPEC}}}"),
+        ("serving.kserve.io/v1beta1", "InferenceService", f"{{explainer: {POD_SPEC}}}"),
+        ("serving.kserve.io/v1beta1", "InferenceService", f"{{predictor: {{workerSpec: {POD_SPEC}}}}}"),
+        ("serving.kserve.io/v1beta1", "InferenceService", "{predictor: {triton: {name: c, image: a}}}"),
+        ("serving.kserve.io/v1alpha1", "ServingRuntime", POD_SPEC),
+        ("serving.kserve.io/v1alpha1", "ClusterServingRuntime", f"{{workerSpec: {POD_SPEC}}}"),
+        ("serving.kserve.io/v1alpha1", "LLMInferenceService", f"{{template: {POD_SPEC}}}"),
+        ("serving.kserve.io/v1alpha1", "LLMInferenceService", f"{{prefill: {{worker: {POD_SPEC}}}}}"),
+        ("serving.kserve.io/v1alpha1", "LLMInferenceServiceConfig", f"{{worker: {POD_SPEC}}}"),
+        ("machinelearning.seldon.io/v1", "SeldonDeployment", f"{{predictors: [{{componentSpecs: [{{spec: {POD_SPEC}}}]}}]}}"),
+        ("sparkoperator.k8s.io/v1beta2", "SparkApplication", "{image: a, driver: {name: c}}"),
+        ("sparkoperator.k8s.io/v1beta2", "ScheduledSparkApplication", "{template: {image: a, executor: {name: c}}}"),
+        ("apps.openshift.io/v1", "DeploymentConfig", f"{{template: {TEMPLATE}}}"),
+        ("tekton.dev/v1", "Task", "{steps: [{name: c, image: a}]}"),
+        ("tekton.dev/v1", "TaskRun", "{taskSpec: {steps: [{name: c, image: a}]}}"),
+        ("tekton.dev/v1", "Pipeline", "{tasks: [{taskSpec: {steps: [{name: c, image: a}]}}]}"),
+        ("keda.sh/v1alpha1", "ScaledJob", f"{{jobTargetRef: {{template: {TEMPLATE}}}}}"),
         ("example.com/v1", "Anything", f"{{deep: [{{inside: {POD_SPEC}}}]}}"),
     ],
 )
@@ -128,6 +174,16 @@ def test_lists_are_opened() -> None:
         ("MPIJob", f"{{mpiReplicaSpecs: {{Launcher: {{template: {TEMPLATE}}}}}}}", Role.LAUNCHER),
         ("MPIJob", f"{{runLauncherAsWorker: true, mpiReplicaSpecs: {{Launcher: {{template: {TEMPLATE}}}}}}}", Role.MAIN),
         ("MPIJob", f"{{mpiReplicaSpecs: {{Worker: {{template: {TEMPLATE}}}}}}}", Role.MAIN),
+        ("MPIJob", f"{{template: {TEMPLATE}}}", Role.LAUNCHER),
+        ("TFJob", f"{{tfReplicaSpecs: {{PS: {{template: {TEMPLATE}}}}}}}", Role.LAUNCHER),
+        ("PyTorchJob", f"{{pytorchReplicaSpecs: {{Master: {{template: {TEMPLATE}}}}}}}", Role.MAIN),
+        ("LeaderWorkerSet", f"{{leaderWorkerTemplate: {{leaderTemplate: {TEMPLATE}}}}}", Role.LAUNCHER),
+        ("LeaderWorkerSet", f"{{leaderWorkerTemplate: {{workerTemplate: {TEMPLATE}}}}}", Role.MAIN),
+        ("RayJob", f"{{submitterPodTemplate: {{spec: {POD_SPEC}}}}}", Role.LAUNCHER),
+        ("InferenceService", f"{{transformer: {POD_SPEC}}}", Role.LAUNCHER),
+        ("InferenceService", f"{{explainer: {POD_SPEC}}}", Role.LAUNCHER),
+        ("SparkApplication", "{image: a, driver: {name: c}}", Role.LAUNCHER),
+        ("SparkApplication", "{image: a, executor: {name: c}}", Role.MAIN),
         ("RayCluster", f"{{headGroupSpec: {{template: {TEMPLATE}}}}}", Role.LAUNCHER),
         ("Workflow", "{templates: [{name: t, sidecars: [{name: c, image: a}]}]}", Role.SIDECAR),
         ("Workflow", "{templates: [{name: t, initContainers: [{name: c, image: a}]}]}", Role.INIT),
@@ -167,6 +223,30 @@ def test_an_argo_template_is_one_pod_and_takes_fields_from_around_it() -> None:
     assert [[shown(label.values[0]) for label in each.pod.labels] for each in found if each.pod] == [["gpu"], ["gpu"], ["cpu"]]
     assert all(each.pod and len(each.pod.tolerations) == 1 and shown(each.pod.name) == "run-" for each in found)
     assert found[2].arguments and [shown(word) for word in found[2].arguments] == ["-c", "print(1)"]
+
+
+def test_spark_and_tekton_say_where_their_pods_run_beside_what_they_run() -> None:
+    spark = containers(
+        """
+        kind: SparkApplication
+        spec:
+          image: a
+          driver: {tolerations: [{key: batch}]}
+          executor: {gpu: {name: nvidia.com/gpu, quantity: 1}, tolerations: [{key: nvidia.com/gpu}], nodeSelector: {pool: gpu}}
+        """
+    )
+    assert [[shown(each.key) for each in found.pod.tolerations] for found in spark if found.pod] == [["batch"], ["nvidia.com/gpu"]]
+    assert [[str(label.key) for label in found.pod.labels] for found in spark if found.pod] == [[], ["pool"]]
+    tekton = containers(
+        """
+        kind: TaskRun
+        spec:
+          podTemplate: {tolerations: [{key: nvidia.com/gpu}], runtimeClassName: nvidia}
+          taskSpec: {steps: [{name: c, image: a, computeResources: {limits: {nvidia.com/gpu: 1}}}]}
+        """
+    )
+    assert [(len(found.pod.tolerations), shown(found.pod.runtime_class)) for found in tekton if found.pod] == [(1, "nvidia")]
+    assert [request.kind for found in tekton for request in found.requests] == [RequestKind.LIMIT, RequestKind.RUNTIME]
 
 
 def test_command_and_arguments_with_their_variables() -> None:
@@ -302,7 +382,7 @@ def test_mounts_and_devices_of_the_host() -> None:
 @pytest.mark.parametrize(
     ("kind", "spec", "is_open"),
     [
-        ("ClusterServingRuntime", POD_SPEC, {"gpu"}),
+        ("ClusterServingRuntime", POD_SPEC, {"gpu", "toleration", "runtime-class"}),
         ("RayCluster", f"{{workerGroupSpecs: [{{template: {TEMPLATE}}}]}}", {"shm"}),
         ("Workflow", "{templates: [{container: {image: a}, podSpecPatch: x}]}", {"gpu", "shm", "toleration", "runtime-class"}),
         ("Unheard", POD_SPEC, {"gpu", "shm", "toleration", "runtime-class"}),
