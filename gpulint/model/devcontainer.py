@@ -19,7 +19,7 @@ from gpulint.model.requests import variable_requests
 from gpulint.model.run_options import RunOptions
 from gpulint.model.variable import EnvVar
 from gpulint.parse.boolean import compose_boolean
-from gpulint.parse.nodes import EMPTY_MAPPING, Entry, Mapping, Node, Scalar
+from gpulint.parse.nodes import EMPTY_MAPPING, Entry, Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import YamlSyntax
 from gpulint.source import Text, Unknown, Value
 
@@ -41,7 +41,7 @@ def read_devcontainer(syntax: YamlSyntax) -> Container | None:
     given, stray = _run_options(root)
     options = RunOptions(given)
     env = (*_variables(root.mapping("containerEnv")), *_variables(root.mapping("remoteEnv")), *options.env)
-    privileged = root.scalar("privileged")
+    privileged, user = root.scalar("privileged"), _value(root.scalar("containerUser"))
     return Container(
         Dialect.DEVCONTAINER,
         _value(root.scalar("name")),
@@ -60,6 +60,10 @@ def read_devcontainer(syntax: YamlSyntax) -> Container | None:
         mounts=(*_mounts(root), *options.mounts),
         shared_memory=options.shared_memory,
         ipc=options.last("ipc"),
+        pid=options.last("pid"),
+        security_options=(*_texts(root.sequence("securityOpt")), *options.values("security-opt")),
+        user=user if options.last("user") is None else options.last("user"),
+        groups=options.values("group-add"),
         open=_OPEN | options.open,
     )
 
@@ -86,6 +90,10 @@ def _build(root: Mapping) -> Build:
     return Build(context, dockerfile, _value(build.scalar("target")), arguments, location)
 
 
+def _texts(items: Sequence) -> Iterator[Value]:
+    return (value for item in items if isinstance(item, (Scalar, Unknown)) and (value := _value(item)) is not None)
+
+
 def _variables(mapping: Mapping) -> Iterator[EnvVar]:
     for key, value, _ in mapping:
         if isinstance(value, (Scalar, Unknown)):
@@ -95,7 +103,7 @@ def _variables(mapping: Mapping) -> Iterator[EnvVar]:
 def _run_options(root: Mapping) -> tuple[list[Option], Value | None]:
     """The options in `runArgs`, whose elements reach docker as they are: no shell cuts them or takes quotes away. And the first element
     that is none, which docker takes for the image."""
-    words = [word for item in root.sequence("runArgs") if isinstance(item, (Scalar, Unknown)) and (word := _value(item)) is not None]
+    words = list(_texts(root.sequence("runArgs")))
     reader = OptionReader(words, [word.location for word in words], 0, flags("docker", "run"))
     try:
         reader.read()

@@ -24,7 +24,7 @@ from gpulint.source import Text, Unknown, Value
 _OPEN = frozenset({"gpu", "shm", "env", "command"})
 _NO_JOBS = frozenset({"include", "stages", "variables", "workflow", "image", "services", "before_script", "after_script", "cache", "spec"})
 _SCRIPTS = (("before_script", "script"), ("after_script",))
-"""The lists that one shell runs, one behind the other."""
+"""The lists that one shell runs, one behind the other. The job does not fail with the last."""
 
 DEPTH_LIMIT = 10
 """Lists of lines in lists: GitLab itself allows ten levels."""
@@ -40,26 +40,36 @@ def _jobs(root: Mapping) -> Iterator[Job]:
     variables = _variables(root.mapping("variables"), {})
     if any(key in root for key in ("image", "services", "before_script", "after_script")):
         key = next(entry.key for entry in root if entry.key in ("image", "services", "before_script", "after_script"))
-        yield _job(key, root, variables)
+        yield _job(key, root, variables, root.get("tags"))
     for key, job, _ in root:
         if isinstance(job, Mapping) and key not in _NO_JOBS:
-            yield _job(key, job, _variables(job.mapping("variables"), variables))
+            yield _job(key, job, _variables(job.mapping("variables"), variables), _tags(job, root.mapping("default")))
 
 
-def _job(key: Scalar, job: Mapping, variables: dict[str, Value]) -> Job:
-    tags = job.get("tags")
+def _tags(job: Mapping, defaults: Mapping) -> Node | None:
+    """The labels by which a job takes a runner: its own, else those of all jobs, unless what it extends may have others."""
+    return job.get("tags") or (None if "extends" in job or job.mapping("inherit") else defaults.get("tags"))
+
+
+def _may_fail(job: Mapping) -> bool:
+    """Whether the pipeline goes on where the job fails."""
+    allowed = job.get("allow_failure")
+    return allowed is not None and not (isinstance(allowed, Scalar) and allowed == "false")
+
+
+def _job(key: Scalar, job: Mapping, variables: dict[str, Value], tags: Node | None) -> Job:
     runner = None if tags is None else tuple(_expanded(tag, variables) for tag in scalars(tags))
     containers = (_container(entry.key, entry.value, key, runner, variables) for entry in _entries(job, "image"))
     services = (_container(entry.key, item, key, runner, variables) for entry in _entries(job, "services") for item in _items(entry.value))
-    steps = tuple(Step(job.location, script=script) for script in _scripts(job, variables))
-    started = tuple(read_commands(step.script, "gitlab", runner, ROOT) for step in steps if step.script)
+    scripts = tuple(_scripts(job, variables))
+    started = tuple(read_commands(script, "gitlab", runner, ROOT, decides and not _may_fail(job)) for script, decides in scripts)
     return Job(
         key,
         key.location,
         runner,
         next(filter(None, containers), None),
         tuple(filter(None, services)),
-        steps,
+        tuple(Step(job.location, script=script) for script, _ in scripts),
         tuple(lines for lines in started if any(lines)),
     )
 
@@ -109,6 +119,7 @@ def _container(key: Scalar, node: Node, job: Scalar, runner: tuple[Value, ...] |
         arguments=_words(settings, "command"),
         env=env,
         requests=tuple(variable_requests(env)),
+        user=settings.scalar("docker", "user"),
         open=_OPEN | ({"image"} if isinstance(reference.name, Unknown) else set()),
         command=RunCommand(key, key.location.to(node.location), "gitlab", runner=runner),
     )
@@ -121,12 +132,13 @@ def _words(settings: Mapping, key: str) -> tuple[Value, ...] | None:
 # --- Scripts --------------------------------------------------------------------------------------------------------------------
 
 
-def _scripts(job: Mapping, variables: dict[str, Value]) -> Iterator[Script]:
-    """The scripts of a job, each of the lines that one shell runs; what a line sets is known in the lines below it."""
+def _scripts(job: Mapping, variables: dict[str, Value]) -> Iterator[tuple[Script, bool]]:
+    """The scripts of a job, each of the lines that one shell runs, and whether the job fails with it. What a line sets is known in the
+    lines below it."""
     for keys in _SCRIPTS:
         lines = [line for key in keys for line in _lines(job.get(key), DEPTH_LIMIT)]
         if lines:
-            yield one_script(_line_scripts(lines, dict(variables)))
+            yield one_script(_line_scripts(lines, dict(variables))), "script" in keys
 
 
 def _lines(node: Node | None, depth: int) -> Iterator[Text]:

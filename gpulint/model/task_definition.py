@@ -23,9 +23,10 @@ _NUMBER = regex(r"[+-]?\d+(\.\d+)?")
 
 
 class _Site(NamedTuple):
-    """A container's own mapping, and whether the whole runs where there are no GPUs."""
+    """A container's own mapping, the one of its task with volumes and namespaces, and whether the whole runs where there are no GPUs."""
 
     node: Mapping
+    task: Mapping
     serverless: Location | None
 
 
@@ -40,12 +41,13 @@ def _sites(root: Mapping) -> Iterator[_Site]:
     definition = next((inner for key in ("taskDefinition", "jobDefinition") if (inner := root.mapping(key))), root)
     serverless = _serverless(definition)
     for node in definition.sequence("containerDefinitions").mappings():
-        yield _Site(node, serverless)
+        yield _Site(node, definition, serverless)
     if definition.mapping("containerProperties"):
-        yield _Site(definition.mapping("containerProperties"), serverless)
+        properties = definition.mapping("containerProperties")
+        yield _Site(properties, properties, serverless)
     for group in definition.sequence("nodeProperties", "nodeRangeProperties").mappings():
         if group.mapping("container"):
-            yield _Site(group.mapping("container"), serverless)
+            yield _Site(group.mapping("container"), group.mapping("container"), serverless)
 
 
 def _serverless(definition: Mapping) -> Location | None:
@@ -75,7 +77,12 @@ def _container(site: _Site) -> Container:
         requests=(*_requests(node.sequence("resourceRequirements"), site.serverless), *variable_requests(env)),
         privileged=privileged if isinstance(privileged, Scalar) and compose_boolean(privileged) else None,
         devices=tuple(_devices(node.mapping("linuxParameters").sequence("devices"))),
+        mounts=tuple(_mounts(site)),
         shared_memory=_shared_memory(node.mapping("linuxParameters")),
+        ipc=read(site.task.get("ipcMode")),
+        pid=read(site.task.get("pidMode")),
+        security_options=tuple(_security_options(node.sequence("dockerSecurityOptions"))),
+        user=read(node.get("user")),
         open=frozenset({"env"} if node.sequence("environmentFiles") else ()),
     )
 
@@ -96,6 +103,23 @@ def _variables(items: Sequence) -> Iterator[EnvVar]:
 def _devices(items: Sequence) -> Iterator[Mount]:
     for item in items.mappings():
         yield Mount(item.scalar("hostPath"), item.scalar("containerPath"), item.location)
+
+
+def _mounts(site: _Site) -> Iterator[Mount]:
+    """The volumes of the task where the container mounts them; one that is no folder of the host has no source."""
+    sources = {
+        str(name): each.scalar("host", "sourcePath") for each in site.task.sequence("volumes").mappings() if (name := each.scalar("name"))
+    }
+    for item in site.node.sequence("mountPoints").mappings():
+        name = item.scalar("sourceVolume")
+        yield Mount(sources.get(str(name)) if isinstance(name, Text) else None, item.scalar("containerPath"), item.location)
+
+
+def _security_options(items: Sequence) -> Iterator[Value]:
+    """The options of the engine, of which ECS writes those with a value with a colon: `label:disable`."""
+    for item in items:
+        if isinstance(item, Text):
+            yield Text(item.replace(":", "=", 1), item.location, ())
 
 
 def _shared_memory(parameters: Mapping) -> SharedMemory | None:

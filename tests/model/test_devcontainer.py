@@ -8,6 +8,7 @@ import pytest
 from small_repository import project, spoken, write
 
 from gpulint.model.container import Container, Dialect, RequestState
+from gpulint.source import as_written
 
 PATH = ".devcontainer/devcontainer.json"
 
@@ -15,6 +16,18 @@ PATH = ".devcontainer/devcontainer.json"
 def only(folder: Path, text: str, files: dict[str, str] | None = None) -> Container:
     (container,) = project(folder, {PATH: text, **(files or {})}).containers
     return container
+
+
+def test_user_and_namespaces(tmp_path: Path) -> None:
+    container = only(
+        tmp_path,
+        """{
+          "image": "acme/train:2.1.0-cuda", "containerUser": "dev", "securityOpt": ["label=disable", "${localEnv:OPTION}"],
+          "runArgs": ["--pid=host", "--user", "root", "--group-add", "video", "--security-opt", "seccomp=unconfined"]
+        }""",
+    )
+    assert (container.user, container.pid, [str(each) for each in container.groups]) == ("root", "host", ["video"])
+    assert [as_written(each) for each in container.security_options] == ["label=disable", "${localEnv:OPTION}", "seccomp=unconfined"]
 
 
 def test_an_image_with_comments_and_a_trailing_comma(tmp_path: Path) -> None:

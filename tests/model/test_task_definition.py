@@ -12,6 +12,7 @@ from gpulint.model.container import Dialect, RequestState
 ECS = """{
   "family": "asr",
   "requiresCompatibilities": ["EC2"],
+  "pidMode": "host",
   "containerDefinitions": [
     {
       "name": "asr",
@@ -21,6 +22,7 @@ ECS = """{
       "environment": [{"name": "LEVEL", "value": "info"}],
       "linuxParameters": {"sharedMemorySize": 2048, "devices": [{"hostPath": "/dev/nvidia0"}]},
       "privileged": true,
+      "user": "1000:44",
       "resourceRequirements": [%s]
     }
   ]
@@ -37,11 +39,12 @@ BATCH = """{
 
 def test_an_ecs_task(tmp_path: Path) -> None:
     (container,) = project(tmp_path, {"task.json": ECS % '{"type": "GPU", "value": "1"}'}).containers
-    assert (container.dialect, str(container.name), str(container.location)) == (Dialect.TASK, "asr", "task.json:5:5")
+    assert (container.dialect, str(container.name), str(container.location)) == (Dialect.TASK, "asr", "task.json:6:5")
     assert container.image is not None and container.image.shown == "acme/asr:1.0.0-cuda12"
     assert container.entrypoint is None and [str(word) for word in container.arguments or ()] == ["serve", "--device", "cuda"]
     assert [(str(each.name), str(each.value)) for each in container.env] == [("LEVEL", "info")]
     assert container.shared_memory is not None and container.shared_memory.size == "2048m"
+    assert (container.user, container.pid, container.ipc) == ("1000:44", "host", None)
     assert container.privileged == "true" and [str(mount.source) for mount in container.devices] == ["/dev/nvidia0"]
     assert [(str(request.resource), request.vendor, str(request.count)) for request in container.requests] == [("GPU", "nvidia", "1")]
 
@@ -80,4 +83,4 @@ def test_a_task_that_wants_a_gpu_and_asks_for_none(tmp_path: Path) -> None:
     )
     write(tmp_path, {"task.json": task})
     (line,) = concise(tmp_path)
-    assert line.startswith("task.json:5:5: error: GPU201 the task asks for no GPU although its command says ")
+    assert line.startswith("task.json:6:5: error: GPU201 the task asks for no GPU although its command says ")
