@@ -52,6 +52,7 @@ class Kind(enum.Enum):
     TASK = "task definition"
     ENGINE = "engine configuration"
     UNIT = "systemd unit"
+    HELMFILE = "helmfile"
 
 
 class Unreadable(Exception):
@@ -128,6 +129,8 @@ def _is_dockerfile(name: str, suffix: str) -> bool:
 def _kind_of_yaml(path: str, stem: str) -> Kind | None:
     if ".github/workflows/" in path:
         return Kind.GITHUB
+    if stem == "helmfile" or "helmfile.d/" in path:
+        return Kind.HELMFILE
     if stem.endswith(".gitlab-ci") or ".gitlab/ci/" in path:
         return Kind.GITLAB
     return Kind.COMPOSE if "compose" in stem and re.fullmatch(_COMPOSE, stem) else None

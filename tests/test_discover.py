@@ -58,6 +58,8 @@ POD = "apiVersion: v1\nkind: Pod\n"
         ("scripts/run.sh", Kind.SHELL),
         ("train.slurm", Kind.SHELL),
         ("quadlets/vllm.container", Kind.UNIT),
+        ("deploy/helmfile.yaml", Kind.HELMFILE),
+        ("helmfile.d/tts.yml", Kind.HELMFILE),
         ("llm@.service", Kind.UNIT),
         ("train.py", Kind.PYTHON),
         ("notes.txt", None),

@@ -48,10 +48,13 @@ def cut_names(command: SimpleCommand) -> Iterator[CutName]:
     at = program_index(words)
     if at < len(words) and program_name(words[at]) == "helm":
         for setting in _settings(command.words[at + 1 :]):
-            for match in _KEY.finditer(setting):
-                name = _cut_name(match[1])
-                if name:
-                    yield CutName(setting.cut(*match.span(1)), name)
+            yield from filter(None, (cut_name(setting.cut(*match.span(1))) for match in _KEY.finditer(setting)))
+
+
+def cut_name(key: Text) -> CutName | None:
+    """The name of a GPU resource or node label that helm takes apart in a key; None where there is none."""
+    name = _cut_name(key)
+    return CutName(key, name) if name else None
 
 
 class HelmInstall(NamedTuple):
