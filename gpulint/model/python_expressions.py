@@ -87,7 +87,7 @@ class Expressions:
 
     def _call(self, node: ast.Call, gate: Gate, label: str, switches: Switches) -> list[Part]:
         name = self._names.qualified(node.func)
-        self._note_call(name, node, gate, switches)
+        self._note_call(self._called_object(node.func) or name, node, gate, switches)
         self._note_end(name, node, gate)
         self._note_handed(name, node, gate)
         switches = switches or _switches(name, node)
@@ -100,6 +100,12 @@ class Expressions:
                 self._note_flag(keyword, gate, inner, switches)
                 parts.append((keyword.value, gate, inner or keyword.arg or "", switches))
         return parts
+
+    def _called_object(self, function: ast.expr) -> str:
+        """The call of an object that a library's call made, where any table asks for it: `model = YOLO("m.pt")`, then `model(image)`."""
+        maker = self._notes.made_by(function.id) if isinstance(function, ast.Name) else ""
+        name = f"{maker}.__call__" if maker else ""
+        return name if name and is_asked_for(name) else ""
 
     def _note_call(self, name: str, node: ast.Call, gate: Gate, switches: Switches) -> None:
         if name.startswith("*"):

@@ -151,6 +151,8 @@ class _Statements:
         elif isinstance(target, ast.Subscript):
             if self._names.qualified(target.value) == "os.environ" and isinstance(target.slice, ast.Constant):
                 self._expressions.write_environment(str(target.slice.value), answer, self._notes.file.locate(target))
+            elif path := path_of(target.value):
+                self._notes.bind(path, UNKNOWN)
         elif path := path_of(target):
             self._bind_path(path, value, answer)
 

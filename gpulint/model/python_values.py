@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
@@ -156,7 +156,11 @@ class Values:
                 break
             found[str(index)] = self.of(argument)
         for keyword in call.keywords:
-            found[keyword.arg or "**"] = self.of(keyword.value)
+            answer = self.of(keyword.value)
+            if keyword.arg is None and isinstance(answer.value, dict):
+                found.update((str(key), answer._replace(value=value)) for key, value in answer.value.items())
+            else:
+                found[keyword.arg or "**"] = answer
         return found
 
     # --- One reader for each kind of expression -------------------------------------------------------------------------------
@@ -206,6 +210,9 @@ class Values:
         if isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args:
             base = self.of(node.func.value)
             return base._replace(value=_VIEWS[node.func.attr](base.value)) if isinstance(base.value, dict) else None
+        if name == "dict" and not node.args:
+            given = self.arguments(node)
+            return Answer({key: _element(answer.value) for key, answer in given.items()}, _subject(given.values()))
         if name == "isinstance" and len(node.args) == 2:
             return self._assumed(self._names.qualified(node.args[1]))
         if name not in _FUNCTIONS and name not in _ENVIRONMENT and name != "torch.device":
@@ -287,10 +294,11 @@ class Values:
     def _mapping(self, node: ast.Dict) -> Answer:
         if len(node.keys) > LONGEST_SEQUENCE:
             return UNKNOWN
-        pairs = [(key.value, self.of(value)) for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)]
-        return Answer(
-            {key: _element(answer.value) for key, answer in pairs}, next((answer.subject for _, answer in pairs if answer.subject), "")
-        )
+        pairs = {key.value: self.of(value) for key, value in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)}
+        known: dict[object, object] = {key: _element(answer.value) for key, answer in pairs.items()}
+        if not all(isinstance(key, ast.Constant) for key in node.keys):
+            known["**"] = UNDECIDED
+        return Answer(known, _subject(pairs.values()))
 
     def _joined(self, node: ast.JoinedStr) -> Answer:
         """An f-string, with `*` for each part that is not known."""
@@ -373,6 +381,11 @@ def _element(value: object) -> object:
         count += 1
         pending.extend(item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
     return UNDECIDED if pending else value
+
+
+def _subject(answers: Iterable[Answer]) -> str:
+    """What the first of the answers hangs on that hangs on anything."""
+    return next((answer.subject for answer in answers if answer.subject), "")
 
 
 def _device_text(text: str, subject: str) -> Answer:
