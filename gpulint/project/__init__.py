@@ -87,6 +87,18 @@ class Project:
             hint = "; it looks like a template, which is read best when it is rendered" if templated[path] else newer
             text = f"{message.rstrip('.?')}, so what follows was not checked{hint}"
             yield Problem(location, text, Severity.NOTE if hint else Severity.WARNING)
+        yield from self._repeated_keys()
+
+    def _repeated_keys(self) -> Iterator[Problem]:
+        """Keys of Compose files that stand twice, where no rule says so of a GPU request."""
+        if not self.relevance.compose_files:
+            return
+        from gpulint.project.repeated_keys import repeated_keys
+
+        told = {fault.location for container in self._services for request in container.requests for fault in request.faults}
+        for key in repeated_keys(self.tree, self.relevance.compose_files, told):
+            message = f"the key {key} stands here a second time, and Compose refuses the file"
+            yield Problem(key.location, message, Severity.WARNING)
 
     def _may_be_newer(self, message: str, location: Location) -> str:
         """What to say of a Python file that a newer Python than this one may read; "" for any other."""
