@@ -56,8 +56,10 @@ class RawService:
 
     def every_by_step(self, *path: str) -> Iterator[tuple[Node, int]]:
         """What each layer has at a path, each with the number of files before its own."""
-        for index in range(self._first_visible(path), len(self.layers)):
-            node = self.layers[index].get(*path)
+        nodes = [layer.get(*path) for layer in self.layers]
+        first = len(nodes) if nodes.count(None) == len(nodes) else self._first_visible(path)
+        for index in range(first, len(nodes)):
+            node = nodes[index]
             if node is not None and not is_null(node):
                 yield node, bisect_right(self.steps, index)
 

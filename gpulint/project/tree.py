@@ -48,7 +48,7 @@ class Tree:
         self._modules: dict[str, Module] = {}
         self._all = frozenset(paths) | frozenset(self._given)
         self._kinds = classify(self._all)
-        self._by_kind: dict[Kind, list[str]] | None = None
+        self._of_kinds: dict[tuple[Kind, ...], tuple[str, ...]] = {}
 
     def __contains__(self, path: str) -> bool:
         return path in self._all
@@ -69,9 +69,9 @@ class Tree:
 
     def paths(self, *kinds: Kind) -> tuple[str, ...]:
         """The paths of the files of these kinds, sorted."""
-        if self._by_kind is None:
-            self._by_kind = self._grouped()
-        return tuple(sorted(path for kind in kinds for path in self._by_kind.get(kind, ())))
+        if kinds not in self._of_kinds:
+            self._of_kinds[kinds] = tuple(sorted(path for kind in kinds for path in self._by_kind.get(kind, ())))
+        return self._of_kinds[kinds]
 
     def kind(self, path: str) -> Kind | None:
         """What a file is; None for one of no kind that is read."""
@@ -83,7 +83,8 @@ class Tree:
                 del self._kinds[path]
         return kind
 
-    def _grouped(self) -> dict[Kind, list[str]]:
+    @cached_property
+    def _by_kind(self) -> dict[Kind, list[str]]:
         groups: dict[Kind, list[str]] = {}
         for path in list(self._kinds):
             kind = self.kind(path)
