@@ -62,6 +62,10 @@ def chart_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Con
         folder = dirname(path)
         chart = charts.get(folder) or charts.get(dirname(folder)) or EMPTY_MAPPING
         yield from _Values(chart, "Chart", value(chart, "name"), value(chart, "appVersion")).containers(_root(tree, path))
+    if any(map(matters, tree.paths(Kind.TEMPLATE, Kind.VALUES))) and charts:
+        from gpulint.project.helm_render import rendered_containers
+
+        yield from rendered_containers(tree, matters)
 
 
 def _root(tree: Tree, path: str) -> Mapping:

@@ -210,8 +210,8 @@ def test_a_kustomization_patches_a_release_too() -> None:
     assert image_of(found) == ("a/b", "v2", None)
 
 
-def test_literal_containers_of_a_template() -> None:
-    (found,) = containers(
+def test_literal_containers_of_a_template_and_what_it_renders() -> None:
+    found, rendered = containers(
         {
             "chart/Chart.yaml": CHART,
             "chart/templates/pod.yaml": """\
@@ -230,4 +230,5 @@ def test_literal_containers_of_a_template() -> None:
         }
     )
     assert (shown(found.name), found.open) == ("main", ASPECTS)
-    assert [shown(request.limit) for request in found.requests] == ["0.5"]
+    assert (shown(rendered.name), rendered.open, rendered.location) == ("main", frozenset(), found.location)
+    assert [shown(request.limit) for each in (found, rendered) for request in each.requests] == ["0.5", "0.5"]
