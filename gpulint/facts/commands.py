@@ -19,15 +19,40 @@ _REMEMBERED = 20_000
 class Launch(NamedTuple):
     """How a command starts its program.
 
-    `at` is the index of the word that names it, and `form` what that word is: "script" (a Python file), "module" (`-m a.b`), "code" (`-c`),
-    "app" (`module:object`), "command" (the first word of a further command), "shell-script" or "shell-code". `parallel` says that
-    the launcher starts one process a GPU.
+    `at` is the index of the word that names it, from its character `begin` on, and `form` what that word is: "script" (a Python file),
+    "module" (`-m a.b`), "code" (`-c`), "app" (`module:object`), "command" (the first word of a further command), "shell-script",
+    "shell-code" or "target" (of a Makefile). `parallel` says that the launcher starts one process a GPU.
     """
 
     launcher: str
     form: str
     at: int
     parallel: bool
+    begin: int = 0
+
+
+class Launcher(NamedTuple):
+    """A launcher, and by what else than the word behind it the program is named.
+
+    `at` is the index behind its own words, `form` as for a Launch, or "supervisor". `folder` and `config` match the options that name the
+    folder it starts in and the file that it reads, which it looks for as `config_files` where none is named, and in whose setting
+    `config_key` it finds the program; more such files lie in `config_folder`. `variable` is the environment variable that names the
+    program, `arguments` the one with further arguments. `files` are the programs that it tries in their order where none is named, and
+    `object` what it takes of a module of which nothing is named. "" or nothing stands for what it has not.
+    """
+
+    name: str
+    form: str
+    at: int
+    folder: str
+    config: str
+    config_files: tuple[str, ...]
+    config_folder: str
+    config_key: str
+    variable: str
+    arguments: str
+    files: tuple[str, ...]
+    object: str
 
 
 class Option(NamedTuple):
@@ -47,26 +72,31 @@ def program_index(command: Sequence[str]) -> int:
 
     It is `len(command)` where nothing but wrappers stands there.
     """
-    return _program_index(tuple(command))
+    return _behind_wrappers(tuple(command))[0]
 
 
 @lru_cache(_REMEMBERED)
-def _program_index(command: tuple[str, ...]) -> int:
-    index = _skip_assignments(command, 0)
+def _behind_wrappers(command: tuple[str, ...]) -> tuple[int, Row | None]:
+    """The index of the program, and the row of the last wrapper before it."""
+    index, last = _skip_assignments(command, 0), None
     while index < len(command):
         row = _row_at("wrappers", command, index)
         if row is None or any(word in row.get("asks", ()) for word in command[index + 1 : index + 2]):
-            return index
-        index = _skip_wrapper(row, command, index + len(row["name"].split()))
-    return index
+            break
+        index, last = _skip_wrapper(row, command, index + len(row["name"].split())), row
+    return index, last
 
 
 def _skip_wrapper(row: Row, command: Sequence[str], index: int) -> int:
+    if "behind" in row:
+        return command.index(row["behind"], index) + 1 if row["behind"] in command[index:] else len(command)
     while index < len(command) and command[index].startswith("-"):
-        index += 2 if command[index] in row["values"] else 1
+        takes_value = command[index] in row["values"] if "values" in row else _width(row, command[index]) > 1
+        index += 1 + takes_value
     if row.get("assignments"):
         index = _skip_assignments(command, index)
-    return min(index + int(row["operands"]), len(command))
+    index += int(row["operands"])
+    return min(index + (command[index : index + 1] == ("--",)), len(command))
 
 
 def _skip_assignments(command: Sequence[str], index: int) -> int:
@@ -113,16 +143,75 @@ def launched(command: Sequence[str]) -> Launch | None:
 
 @lru_cache(_REMEMBERED)
 def _launched(command: tuple[str, ...]) -> Launch | None:
-    start = program_index(command)
+    start, wrapper = _behind_wrappers(command)
+    if wrapper is not None and "module" in wrapper and start < len(command) and fullmatch(wrapper["module"], command[start - 1]):
+        return Launch(wrapper["name"], "module", start, parallel=False)
+    row, index = _launcher_row(command)
+    return _find_program(row, command, index) if row is not None else None
+
+
+def _launcher_row(command: tuple[str, ...]) -> tuple[Row | None, int]:
+    """The row of the launcher that a command runs, also as a module (`python -m uvicorn`), and the index behind its own words."""
+    start = _behind_wrappers(command)[0]
     row = _row_at("launchers", command, start) if start < len(command) else None
-    launch = _find_program(row, command, start + len(row["name"].split())) if row else None
-    inner = _launcher_module(command[launch.at]) if launch and launch.form == "module" else None
-    return _find_program(inner, command, launch.at + 1) if launch and inner else launch
+    if row is None:
+        return None, start
+    index = start + len(row["name"].split())
+    launch = _find_program(row, command, index)
+    if launch is not None and launch.form == "module":
+        for inner, width in _launcher_modules(command, launch.at):
+            return inner, launch.at + width
+    return row, index
 
 
-def _launcher_module(module: str) -> Row | None:
-    """The row of a launcher that is itself run as a module: `python -u -m torch.distributed.run`."""
-    return next((row for row in _rows_by_first_word("launchers")["python"] if row["name"] == f"python -m {module}"), None)
+def _launcher_modules(command: Sequence[str], at: int) -> Iterator[tuple[Row, int]]:
+    """The row of a launcher that is itself run as a module, and how many words name it there."""
+    named = (row for row in _rows_by_first_word("launchers")["python"] if row["name"] == f"python -m {command[at]}")
+    yield from ((row, 1) for row in named)
+    row = _row_at("launchers", command, at)
+    if row is not None and row.get("as_module"):
+        yield row, len(row["name"].split())
+
+
+def launcher(command: Sequence[str]) -> Launcher | None:
+    """The launcher that a command runs; None where it runs none."""
+    row, index = _launcher_row(tuple(command))
+    if row is None:
+        return None
+    return Launcher(
+        name=row["name"],
+        form=row["form"],
+        at=index,
+        folder=row.get("folder", ""),
+        config=row.get("config", ""),
+        config_files=tuple(row.get("config_files", ())),
+        config_folder=row.get("config_folder", ""),
+        config_key=row.get("config_key", ""),
+        variable=row.get("variable", ""),
+        arguments=row.get("arguments", ""),
+        files=tuple(row.get("files", ())),
+        object=row.get("object", "app"),
+    )
+
+
+def option_value(command: Sequence[str], pattern: str) -> tuple[int, int] | None:
+    """Where the value of the last option that the pattern matches stands: the index of its word, and of its first character there."""
+    for index in range(len(command) - 1, -1, -1):
+        name, equals, _ = command[index].partition("=")
+        if pattern and fullmatch(pattern, name):
+            return (index, len(name) + 1) if equals else (index + 1, 0) if index + 1 < len(command) else None
+    return None
+
+
+def operands(command: Sequence[str]) -> list[int]:
+    """The indexes of the words of a launcher's command that are no options, no values of some and no assignments."""
+    row, index = _launcher_row(tuple(command))
+    found: list[int] = []
+    while row is not None and index < len(command):
+        is_option = command[index].startswith("-") and command[index] != "-"
+        found += [] if is_option or _ASSIGNMENT.match(command[index]) else [index]
+        index += _width(row, command[index]) if is_option else 1
+    return found
 
 
 def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None:
@@ -131,8 +220,9 @@ def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None
     while index < len(command):
         word = command[index]
         named = _named_by_option(row, word)
-        if named and named != "module":
-            return Launch(row["name"], named, index + 1, row["parallel"]) if index + 1 < len(command) else None
+        if named and named not in ("module", "command"):
+            at, begin = (index, word.index("=") + 1) if "=" in word else (index + 1, 0)
+            return Launch(row["name"], named, at, row["parallel"], begin) if at < len(command) else None
         if named or word.startswith("-"):
             form = named or form
             index += 1 if named else _width(row, word)
@@ -144,9 +234,10 @@ def _find_program(row: Row, command: Sequence[str], index: int) -> Launch | None
 
 
 def _named_by_option(row: Row, word: str) -> str:
-    """What the word behind this option is, where the option names the program; "module" also where a later word is the module."""
-    forms = {"module": "module", "code": row.get("code_form", ""), "option": row["form"]}
-    return next((form for key, form in forms.items() if key in row and fullmatch(row[key], word)), "")
+    """What the word behind this option is, where the option names the program; "module" and "command" also where a later word is it."""
+    forms = {"module": "module", "code": row.get("code_form", ""), "option": row["form"], "command": "command"}
+    name = word.partition("=")[0] if "option" in row else word
+    return next((form for key, form in forms.items() if key in row and fullmatch(row[key], name)), "")
 
 
 def _width(row: Row, word: str) -> int:

@@ -43,11 +43,9 @@ def _inner_script(command: SimpleCommand) -> Text | None:
     """The script that the command has a shell run, where it is written in the command."""
     words = command.known
     at = program_index(words)
-    if at >= len(words) or not is_shell(words[at]):
-        return None
     launch = launched(words)
-    if launch is None:
+    if at < len(words) and is_shell(words[at]) and launch is None:
         heredocs = [each.target for each in command.redirects if each.operator.startswith("<<")]
         return heredocs[-1] if heredocs and isinstance(heredocs[-1], Text) else None
-    code = command.words[launch.at]
-    return code if launch.form == "shell-code" and isinstance(code, Text) else None
+    code = command.words[launch.at] if launch is not None and launch.form == "shell-code" else None
+    return code if isinstance(code, Text) else None

@@ -12,6 +12,7 @@ from gpulint.source import Source
 
 _NAME = regex(r"(^|/)\.?justfile$|\.just$", re.IGNORECASE)
 _HEADER = regex(r"@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)")
+_NEED = regex(r"\(\s*(?P<called>[\w-]+)[^()]*\)|(?P<plain>[\w-]+)")
 _INTERPOLATION = regex(r"\{\{[^{}\n]*\}\}")
 _PREFIX = regex(r"[ \t]*[@-]*")
 _SHELL = regex(r"#!.*sh\b")
@@ -39,8 +40,14 @@ def _recipes(source: Source) -> Iterator[Recipe]:
             while index < len(lines) and _is_body(source.text[slice(*lines[index])]):
                 index += 1
             body = [line for line in lines[first:index] if source.text[slice(*line)].strip()]
-            if body:
-                yield Recipe(source.cut(*header.span(1)), _script(source, body))
+            needs = tuple(_needs(source.text[header.end() : end].partition("#")[0]))
+            if body or needs:
+                yield Recipe(source.cut(*header.span(1)), _script(source, body) if body else Script(()), needs)
+
+
+def _needs(text: str) -> Iterator[str]:
+    """The recipes that a recipe's first line names, each a word or a call with arguments."""
+    return (match["called"] or match["plain"] for match in _NEED.finditer(text))
 
 
 def _is_body(line: str) -> bool:

@@ -39,6 +39,11 @@ _PREFIX = regex(r"[\s@+-]*")
 
 def parse(source: Source) -> tuple[Recipe, ...]:
     """The recipes of a Makefile or, by its name, of a justfile, in file order; none of one longer than any script. Never raises."""
+    return tuple(recipe for recipe in parse_rules(source) if recipe.script.commands or recipe.script.error)
+
+
+def parse_rules(source: Source) -> tuple[Recipe, ...]:
+    """The same with the rules that only say what a target needs."""
     if len(source.text) > LONGEST_SCRIPT:
         return ()
     return read_justfile(source) if is_justfile(source.path) else tuple(_Reader(source).recipes())
@@ -52,10 +57,11 @@ class _Variable(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """The targets of a rule, and its recipe's lines by their offsets."""
+    """The targets of a rule, its recipe's lines by their offsets, and what the targets need."""
 
     targets: Text
     lines: list[tuple[int, int]]
+    needs: tuple[str, ...]
 
 
 class _Part(NamedTuple):
@@ -83,8 +89,7 @@ class _Reader:
 
     def recipes(self) -> Iterator[Recipe]:
         for rule in self._rules:
-            if rule.lines:
-                yield Recipe(rule.targets, one_script(self._script(start, end) for start, end in rule.lines))
+            yield Recipe(rule.targets, one_script(self._script(start, end) for start, end in rule.lines), rule.needs)
 
     # --- Lines ---
 
@@ -133,7 +138,8 @@ class _Reader:
         if semicolon >= 0:
             lines.append((start + semicolon + 1, start + len(masked)))
         begin = len(rule[1]) - len(rule[1].lstrip())
-        self._rules.append(_Rule(self._source.cut(start + begin, start + len(rule[1].rstrip(" \t&"))), lines))
+        needs = _COMMENT.sub("", masked[rule.end() : semicolon if semicolon >= 0 else None]).replace("\\", " ").split()
+        self._rules.append(_Rule(self._source.cut(start + begin, start + len(rule[1].rstrip(" \t&"))), lines, tuple(needs)))
 
     # --- Variables ---
 

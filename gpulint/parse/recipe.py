@@ -10,10 +10,12 @@ from gpulint.source import Text
 
 
 class Recipe(NamedTuple):
-    """The commands that make a target, as the shell gets them. Targets of one rule stand together, as they are written."""
+    """The commands that make a target, as the shell gets them, behind those of the targets that it `needs`. Targets of one rule stand
+    together, as they are written."""
 
     target: Text
     script: Script
+    needs: tuple[str, ...] = ()
 
 
 def one_script(scripts: Iterable[Script]) -> Script:

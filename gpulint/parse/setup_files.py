@@ -1,4 +1,4 @@
-"""Packages that a setup.py or setup.cfg asks for: what stands in them as literals. Nothing is run."""
+"""What a setup.py or setup.cfg says as literals: the packages that it asks for, and the commands that it installs. Nothing is run."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ _MOST_CHARACTERS = 200_000  # nobody writes a longer one by hand
 def parse_setup(source: Source) -> Requirements:
     """Read `install_requires` and `extras_require` of the call of setup(), where they are lists of strings, or a name for one. Never
     raises: what cannot be read names no package."""
-    try:
-        tree = ast.parse(source.text) if len(source.text) <= _MOST_CHARACTERS else ast.Module([], [])
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = ast.Module([], [])
+    tree = _tree(source)
     names = {
         target.id: node.value
         for node in tree.body
@@ -28,6 +25,39 @@ def parse_setup(source: Source) -> Requirements:
         if isinstance(target, ast.Name)
     }
     return _requirements(source, tuple(_packages_of_call(source, tree, names)), tuple(_files_of_call(source, tree)))
+
+
+def console_scripts(source: Source) -> Iterator[tuple[str, Text]]:
+    """The commands that a setup.py or setup.cfg installs, each with the `module:function` that it calls. Never raises."""
+    found = _scripts_of_cfg(source) if source.path.endswith(".cfg") else _scripts_of_call(source)
+    for line in found:
+        match = _SCRIPT.fullmatch(line)
+        if match:
+            yield match["name"], line.cut(*match.span("target"))
+
+
+def _scripts_of_cfg(source: Source) -> Iterator[Text]:
+    return (line for section, option, line in _lines_of_cfg(source) if (section, option) == ("options.entry_points", "console_scripts"))
+
+
+def _scripts_of_call(source: Source) -> Iterator[Text]:
+    """The strings below the key `console_scripts` of a mapping, wherever that stands."""
+    for node in ast.walk(_tree(source)):
+        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            if isinstance(key, ast.Constant) and key.value == "console_scripts":
+                inner = (each for each in ast.walk(value) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+                yield from (_text(source, each, line.strip()) for each in inner for line in str(each.value).splitlines())
+
+
+_SCRIPT = regex(r"(?P<name>[\w.-]+)\s*=\s*(?P<target>[\w.]+:\w+)(?:\s*\[.*\])?")
+
+
+def _tree(source: Source) -> ast.Module:
+    """A setup.py's syntax; an empty one where it cannot be read."""
+    try:
+        return ast.parse(source.text) if len(source.text) <= _MOST_CHARACTERS else ast.Module([], [])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def _files_of_call(source: Source, tree: ast.Module) -> Iterator[Text]:
@@ -128,6 +158,14 @@ def parse_setup_cfg(source: Source) -> Requirements:
 
 
 def _packages_of_cfg(source: Source) -> Iterator[Package]:
+    for section, option, line in _lines_of_cfg(source):
+        is_extra = section == "options.extras_require" and option
+        if is_extra or (section, option) == ("options", "install_requires"):
+            yield python_package(line)._replace(group=python_name(option) if is_extra else "")
+
+
+def _lines_of_cfg(source: Source) -> Iterator[tuple[str, str, Text]]:
+    """The lines of values, each with its section and option, without comments."""
     section, option = "", ""
     for number in range(1, source.line_count + 1):
         line = source.line(number)
@@ -139,10 +177,8 @@ def _packages_of_cfg(source: Source) -> Iterator[Package]:
         else:
             start = len(line) - len(line.lstrip())
         written = line[start:].rstrip()
-        is_extra = section == "options.extras_require" and option
-        if written and written[0] not in "#;" and (is_extra or (section, option) == ("options", "install_requires")):
-            text = Text(written, Location(source.path, number, start + 1, number, start + 1 + len(written)))
-            yield python_package(text)._replace(group=python_name(option) if is_extra else "")
+        if written and written[0] not in "#;":
+            yield section, option, Text(written, Location(source.path, number, start + 1, number, start + 1 + len(written)))
 
 
 def _requirements(source: Source, packages: tuple[Package, ...], files: tuple[Text, ...] = ()) -> Requirements:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.model.image import ImageRef, parse_image
-from gpulint.model.stage import Dockerfile, Stage, read_dockerfile
+from gpulint.model.stage import Copy, Dockerfile, Stage, read_dockerfile
 from gpulint.project.tree import Tree, paths_named
 from gpulint.source import Location, Text, Unknown, Value
 
@@ -26,6 +26,7 @@ Names = tuple[ImageRef, ...]
 
 _DEFAULT_NAMES = ("Dockerfile", "dockerfile", "Containerfile")
 _DEFAULT_TAG = "latest"
+_MOST_PLACES = 500  # places in stages that are looked at for one path
 _MOST_LAYERS = 127
 """How many steps that copy are looked at, from the last: no more layers can be put upon one another."""
 
@@ -44,12 +45,13 @@ class Recipe(NamedTuple):
 
 
 class Built(NamedTuple):
-    """The stage that an image is built from, the folder of its build context, and how that was found."""
+    """The stage that an image is built from, the folder of its build context, how that was found, and the stage's Dockerfile."""
 
     stage: Stage
     context: str
     how: str
     location: Location
+    dockerfile: Dockerfile
 
 
 class Builds:
@@ -214,7 +216,7 @@ class Builds:
         if dockerfile is None or not dockerfile.stages:
             return None
         stage = dockerfile.stage(recipe.target) if recipe.target else dockerfile.stages[-1]
-        return Built(stage, recipe.context, how, recipe.location) if stage else None
+        return Built(stage, recipe.context, how, recipe.location, dockerfile) if stage else None
 
     def targets(self, dockerfile: str) -> Iterator[Text]:
         """The stages of a Dockerfile that some recipe asks for by name."""
@@ -244,19 +246,33 @@ def _tag(image: ImageRef) -> str:
     return "" if isinstance(image.tag, Unknown) else str(image.tag)
 
 
-def container_path(built: Built, path: str, tree: Tree) -> str | None:
-    """The path in the repository of a file that the stage, or one that it builds on, copies to that absolute path of the image."""
-    copies = (copy for stage in built.stage.chain() for copy in reversed(stage.copies))
+def container_path(built: Built, path: str, tree: Tree) -> Text | None:
+    """The path in the repository of a file that the stage, one that it builds on or one that it copies from puts at that absolute path of
+    the image. Its place is the source that the build context is asked for."""
+    return next(_placed(built, built.stage, path, tree, set()), None)
+
+
+def _placed(built: Built, stage: Stage, path: str, tree: Tree, seen: set[tuple[int, str]]) -> Iterator[Text]:
+    if (stage.index, path) in seen or len(seen) > _MOST_PLACES:
+        return
+    seen.add((stage.index, path))
+    copies = (copy for each in stage.chain() for copy in reversed(each.copies))
     for copy in islice(copies, _MOST_LAYERS):
         destination = copy.destination
-        if copy.from_ is not None or not isinstance(destination, Text):
-            continue
-        sources = [str(source) for source in copy.sources if isinstance(source, Text)]
-        found = (each for source in sources for each in _origins(source, destination, path, built.context, tree))
-        existing = next((each for each in found if each in tree), None)
-        if existing is not None:
-            return existing
-    return None
+        for source in copy.sources if isinstance(destination, Text) else ():
+            if isinstance(source, Text) and copy.from_ is None:
+                found = _origins(source, str(destination), path, built.context, tree)
+                yield from (Text(each, source.location) for each in found if each in tree)
+            elif isinstance(source, Text):
+                yield from _placed_before(built, copy, source, path, tree, seen)
+
+
+def _placed_before(built: Built, copy: Copy, source: Text, path: str, tree: Tree, seen: set[tuple[int, str]]) -> Iterator[Text]:
+    """The same of what is copied from another stage."""
+    stage = built.dockerfile.stage(copy.from_) if isinstance(copy.from_, Text) else None
+    if stage is not None:
+        for inner in _copied(source, str(copy.destination), path):
+            yield from _placed(built, stage, normpath(f"/{inner}"), tree, seen)
 
 
 def _origins(source: str, destination: str, path: str, context: str, tree: Tree) -> Iterator[str]:

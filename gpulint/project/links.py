@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from posixpath import dirname
 from posixpath import join as join_paths
 from typing import TYPE_CHECKING
@@ -12,16 +12,15 @@ from gpulint.discover import Kind
 from gpulint.model.container import Command, Container
 from gpulint.project.builds import Built, container_path
 from gpulint.project.entrypoint import effective_words
+from gpulint.project.places import Mapped
 from gpulint.project.programs import Program
 from gpulint.project.relevance import is_aside
 from gpulint.project.starts import Start, read_start
 from gpulint.project.tree import Tree
-from gpulint.source import Text, Value
+from gpulint.source import Location, Text, Value
 
 if TYPE_CHECKING:
     from gpulint.project import Project
-
-Mapped = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +67,11 @@ def _mapping(container: Container, built: Built | None, tree: Tree) -> Mapped:
     mounted = sorted(_mounted(container), key=lambda each: -len(each[0]))  # the deepest holds
 
     def mapped(path: str) -> str | None:
-        for target, origins in mounted:
+        for target, origins, place in mounted:
             if f"{path}/".startswith(f"{target}/"):
                 inner = path[len(target) :].lstrip("/")
-                return _only_of([tree.resolve("", join_paths(origin, inner) if inner else origin) for origin in origins], tree)
+                found = _only_of([tree.resolve("", join_paths(origin, inner) if inner else origin) for origin in origins], tree)
+                return Text(found, place) if found is not None else None
         return container_path(built, path, tree) if built else None
 
     return mapped
@@ -83,14 +83,14 @@ def _only_of(paths: list[str | None], tree: Tree) -> str | None:
     return there.pop() if len(there) == 1 else None
 
 
-def _mounted(container: Container) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The target of each mount of a folder of the repository, and which folder that may be, by its path from the root."""
+def _mounted(container: Container) -> Iterator[tuple[str, tuple[str, ...], Location]]:
+    """The target of each mount of a folder of the repository, which folder that may be, from the root, and the place of the mount."""
     for mount in container.mounts:
         source, target = mount.source, mount.target
         if source is not None and isinstance(target, Text):
             origins = tuple(dict.fromkeys(_origins(container, source, mount.location.path)))
             if origins:
-                yield target.rstrip("/"), origins
+                yield target.rstrip("/"), origins, mount.location
 
 
 def _origins(container: Container, source: Value, path: str) -> Iterator[str]:

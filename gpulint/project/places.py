@@ -6,18 +6,16 @@ so. A link that is not certain is no link.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import cycle
-from posixpath import dirname, join, normpath
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from posixpath import join, normpath, relpath
 from typing import Protocol
 
 from gpulint.deferred import NamedTuple
 from gpulint.facts.commands import common_folders
 from gpulint.project.programs import Modules
 from gpulint.project.tree import paths_named
-from gpulint.source import Text
+from gpulint.source import Location, Text
 
 _ROOTS = ("", "src")
 
@@ -29,53 +27,120 @@ class Files(Modules, Protocol):
     def all_paths(self) -> frozenset[str]: ...
 
 
-class Entry(NamedTuple):
-    """Where a program begins: its entry module, the function of it that is named ("" for none), and the folders for its imports."""
+class Found(NamedTuple):
+    """A file of the repository that a word names: how that is known, where a file says so (a COPY, a mount, a project's file), and its
+    path in the container, "" where that is not known."""
 
     path: str
+    by: str
+    origin: Location | None = None
+    inside: str = ""
+
+
+class Entry(NamedTuple):
+    """Where a program begins: the file, the function of it that is named ("" for none), and the folders for its imports."""
+
+    found: Found
     function: str
     roots: tuple[str, ...]
 
 
+Mapped = Callable[[str], "str | None"]
+"""Which file of the repository stands at an absolute path of the container; where a Text does, its place says so."""
+
+
 class Places:
-    """Finds the file of the repository that a word of a command line names."""
+    """Finds the file of the repository that a word of a command line names.
+
+    `search_path` are the folders of PATH, `module_path` those of PYTHONPATH.
+    """
 
     def __init__(
-        self, files: Files, working_directory: str, mapped: Callable[[str], str | None] | None, search_path: Sequence[str] = ()
+        self,
+        files: Files,
+        working_directory: str,
+        mapped: Mapped | None,
+        search_path: Sequence[str] = (),
+        module_path: Sequence[str] = (),
     ) -> None:
         self.files = files
         self._folder = working_directory
         self._mapped = mapped
         self._search_path = search_path
+        self._module_path = module_path
 
     def within(self, folder: str) -> Places:
         """The same with another working directory, which may be given relative to this one."""
-        return Places(self.files, normpath(join(self._folder or "/", folder)), self._mapped, self._search_path)
+        inner = normpath(join(self._folder or "/", folder))
+        return Places(self.files, inner, self._mapped, self._search_path, self._module_path)
 
-    def find(self, target: Text, form: str, launcher: str = "") -> Entry | None:
-        """The entry module, the function in it that is named, and the folders for its imports; None where the link is not certain."""
+    def find(self, target: Text, form: str, launcher: str = "", default: str = "app") -> Entry | None:
+        """The entry module, the function in it that is named, and the folders for its imports; None where the link is not certain.
+        `default` is what the launcher takes of a module of which nothing is named."""
         if form in ("script", "executable"):
-            path = (form == "executable" and self.executable(target)) or self.file(target)
-            return Entry(path, "", _ROOTS) if path else None
+            found = self.executable(target) if form == "executable" else None
+            return self.entry(found or self.file(target) or self._package(target))
         if form == "module":
             return self._module(str(target), "")
         if form == "app":
-            return self._app(str(target), launcher)
+            return self._app(str(target), launcher, default)
         return self._console_script(str(target))
 
-    def file(self, word: str) -> str | None:
-        """The file at a path in the container."""
-        if self._mapped is None:
-            return self._only(word.split("/"), shorten=word.startswith("/"))
-        path = self._mapped(normpath(join(self._folder or "/", word)))
-        return path if path is not None and path in self.files else None
+    def entry(self, found: Found | None, function: str = "") -> Entry | None:
+        """A program that begins in a file."""
+        return Entry(found, function, (*self._module_roots(found), *_ROOTS)) if found is not None else None
 
-    def executable(self, name: str) -> str | None:
+    def file(self, word: str) -> Found | None:
+        """The file at a path in the container."""
+        return self._by_name(word) if self._mapped is None else self._at(normpath(join(self._folder or "/", word)))
+
+    def has_here(self, name: str) -> bool:
+        """Whether that file certainly stands where the command runs: in the known image, or at the root where no image is known."""
+        return self.file(name) is not None if self._mapped else normpath(name) in self.files
+
+    def _package(self, folder: str) -> Found | None:
+        """The file that runs where a folder is started."""
+        name = normpath(join(folder, "__main__.py"))
+        return self.file(name) if "/" in name or self.has_here(name) else None
+
+    def executable(self, name: str) -> Found | None:
         """The file that a container runs by a bare name: the first in the folders of PATH, as far as the image is known."""
-        if self._mapped is None or "/" in name:
+        if "/" in name:
             return None
-        found = (self._mapped(normpath(join(folder, name))) for folder in self._search_path)
-        return next((path for path in found if path is not None and path in self.files), None)
+        return next(filter(None, (self._at(normpath(join(folder, name))) for folder in self._search_path)), None)
+
+    def matching(self, pattern: str) -> Iterator[Found]:
+        """The files whose path in the container a pattern matches, where the image is known, sorted by their paths here."""
+        folder, _, name = join(self._folder or "/", pattern).rpartition("/")
+        for path in sorted(self.files.all_paths) if self._mapped else ():
+            if fnmatchcase(path.rpartition("/")[2], name):
+                found = self._at(normpath(join(folder, path.rpartition("/")[2])))
+                yield from (found,) if found is not None and found.path == path else ()
+
+    def _at(self, path: str) -> Found | None:
+        """The file at an absolute path of a container whose image is known."""
+        found = self._mapped(path) if self._mapped else None
+        if found is None or found not in self.files:
+            return None
+        return Found(str(found), f"it is {path} of the container", found.location if isinstance(found, Text) else None, path)
+
+    def _by_name(self, word: str) -> Found | None:
+        """The file by its name, where the image is not known: below the folder that the command runs in, else wherever it is."""
+        whole = "" if word.startswith("/") or not self._folder else normpath(join(self._folder, word))
+        path = (whole and self._only(whole.split("/"), shorten=True)) or self._only(word.split("/"), shorten=word.startswith("/"))
+        return Found(path, _BY_NAME) if path else None
+
+    def _module_roots(self, found: Found) -> tuple[str, ...]:
+        """The folders of PYTHONPATH here. They are known as far as they lie below the folder of which the found file tells where it comes
+        from."""
+        inside, here = found.inside.split("/"), found.path.split("/")
+        while len(inside) > 1 and here and inside[-1] == here[-1]:
+            inside, here = inside[:-1], here[:-1]
+        if not found.inside:
+            return ()
+        base = "/".join(inside) or "/"
+        inner = (relpath(join(self._folder or "/", folder), base) for folder in self._module_path)
+        return tuple(normpath(join("/".join(here), each)).removeprefix(".") for each in inner if not each.startswith(".."))
 
     def _only(self, parts: Sequence[str], shorten: bool = False) -> str | None:
         """The one file of the root that ends in these parts. `shorten` tries again without the first parts, which an image may add: down to
@@ -93,79 +158,58 @@ class Places:
         return None
 
     def _module(self, name: str, function: str) -> Entry | None:
-        """A dotted module: below the working directory, the root, `src`, or in the one folder that has it."""
-        stem = "/".join(name.split("."))
-        endings = (f"{stem}.py", f"{stem}/__main__.py", f"{stem}/__init__.py")[: 3 if function else 2]
+        """A dotted module: below the working directory or a folder of PYTHONPATH, the root, `src`, or in the one folder that has it."""
         if not all(part.isidentifier() for part in name.split(".")):
             return None
-        mapped = (self._mapped(normpath(join(self._folder or "/", end))) for end in endings) if self._mapped else iter(())
-        rooted = (f"{root}/{end}".lstrip("/") for root in _ROOTS for end in endings)
-        only = (self._only(end.split("/")) for end in endings)
-        for path, end in zip((*mapped, *rooted, *only), cycle(endings), strict=False):
+        stem = "/".join(name.split("."))
+        ends = (f"{stem}.py", f"{stem}/__main__.py", f"{stem}/__init__.py")[: 3 if function else 2]
+        for end in ends:
+            found = self._below_module_path(end)
+            if found is not None:
+                return self._entry_below(found, end, function)
+        rooted = ((f"{root}/{end}".lstrip("/"), end, f"it is below {root or 'the root'}") for root in _ROOTS for end in ends)
+        only = ((self._only(end.split("/")), end, _BY_NAME) for end in ends)
+        for path, end, by in (*rooted, *only):
             if path is not None and path in self.files:
-                return Entry(path, function, tuple(dict.fromkeys((path[: len(path) - len(end)].rstrip("/"), *_ROOTS))))
+                return self._entry_below(Found(path, by), end, function)
         return None
 
-    def _app(self, text: str, launcher: str) -> Entry | None:
+    def _below_module_path(self, end: str) -> Found | None:
+        folders = (self._folder or "/", *self._module_path)
+        return next(filter(None, (self._at(normpath(join(folder, end))) for folder in folders)), None)
+
+    def _entry_below(self, found: Found, end: str, function: str) -> Entry:
+        """An entry whose imports are looked up in the folder below which its module stands, too."""
+        root = found.path[: len(found.path) - len(end)].rstrip("/")
+        return Entry(found, function, tuple(dict.fromkeys((root, *self._module_roots(found), *_ROOTS))))
+
+    def _app(self, text: str, launcher: str, default: str) -> Entry | None:
         """`package.module:object`, `module:factory()`; and for a queue's worker `package.module`, `package.module.object`, or the package
         that has a module named as the launcher."""
-        name, _, attribute = text.partition(":")
+        name, _, attribute = text.removeprefix("file:").partition(":")
         attribute = attribute.partition("(")[0]
         if name.endswith(".py") or "/" in name:
-            path = self.file(name)
-            return Entry(path, attribute or "app", _ROOTS) if path else None
-        found = self._module(name, attribute or "app")
+            return self.entry(self.file(name), attribute or default)
+        found = self._module(name, attribute or default)
         if found is not None or attribute:
             return found
         package, _, last = name.rpartition(".")
-        return self._module(f"{name}.{launcher}", "app") or (self._module(package, last) if package else None)
+        return self._module(f"{name}.{launcher}", default) or (self._module(package, last) if package else None)
 
     def _console_script(self, name: str) -> Entry | None:
-        """A command that a pyproject file of the tree installs, where exactly one does."""
-        found = {target for path in paths_named(self.files.all_paths, _PYPROJECT) for target in self._scripts(path, name)}
-        if len(found) != 1:
+        """A command that a Python project of the tree installs."""
+        from gpulint.project.console_scripts import console_script
+
+        script = console_script(name, self.files)
+        if script is None:
             return None
-        folder, target = found.pop()
-        module, _, function = target.partition(":")
-        stem = "/".join(module.split("."))
-        for root in (folder, join(folder, "src")):
+        stem = "/".join(script.module.split("."))
+        by = f"it calls {script.module}:{script.function}"
+        for root in (script.folder, join(script.folder, "src")):
             for path in (join(root, f"{stem}.py"), join(root, stem, "__init__.py")):
                 if path in self.files:
-                    return Entry(path, function, tuple(dict.fromkeys((root, *_ROOTS))))
+                    return Entry(Found(path, by, script.location), script.function, tuple(dict.fromkeys((root, *_ROOTS))))
         return None
 
-    def _scripts(self, path: str, name: str) -> Iterator[tuple[str, str]]:
-        source = self.files.source(path)
-        if source is None or name not in source.text:
-            return
-        project = _toml(source.text)
-        for table in (_table(project, "project", "scripts"), _table(project, "tool", "poetry", "scripts")):
-            target = table.get(name)
-            if isinstance(target, str) and ":" in target:
-                yield dirname(path), target
 
-
-_PYPROJECT = "pyproject.toml"
-
-
-def _table(document: Mapping[str, object], *keys: str) -> Mapping[str, object]:
-    """The table at a path of keys; an empty one where there is none."""
-    for key in keys:
-        inner = document.get(key)
-        if not isinstance(inner, dict):
-            return {}
-        document = inner
-    return document
-
-
-@lru_cache(maxsize=1_000)
-def _toml(text: str) -> Mapping[str, object]:
-    """A TOML document; an empty one where it cannot be read."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return {}
+_BY_NAME = "it is the only file here whose path ends so"

@@ -15,7 +15,9 @@ from gpulint import facts
 
 FOLDER = Path(facts.__file__).parent
 TABLES = sorted(path.stem for path in FOLDER.glob("*.json"))
-REGEX_KEYS = frozenset({"pattern", "tag", "cuda_in_name", "system", "models", "key", "flags", "module", "code", "option", "two_values"})
+REGEX_KEYS = frozenset(
+    {"pattern", "tag", "cuda_in_name", "system", "models", "key", "flags", "module", "code", "option", "two_values", "folder", "config"}
+)
 BASIS_OF_ERRORS = [
     ("cuda_tags", "published"),
     ("cuda_tags", "deleted"),

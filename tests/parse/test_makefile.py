@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from work import calls
 
-from gpulint.parse.makefile import parse
+from gpulint.parse.makefile import parse, parse_rules
 from gpulint.parse.recipe import Recipe
 from gpulint.parse.shell import UnknownWord
 from gpulint.source import Source, Unknown, Value
@@ -144,11 +144,22 @@ alias r := run
 
 def test_recipes_of_a_justfile() -> None:
     found = recipes(JUSTFILE, "deploy/justfile")
-    assert list(found) == ["run", "script", "other"]
+    assert list(found) == ["run", "script"]
     assert words(found["run"]) == [["docker", "run", "--gpus", "all", "?{{image}}:{{ tag }}", "?{{rest}}"], ["echo", "done"]]
     assert words(found["script"]) == [[], ["docker", "run", "a"]]
-    assert words(found["other"]) == []
     assert found["run"].script.commands[0].words[1].location[1:] == (6, 11, 6, 14)
+
+
+def test_what_targets_need() -> None:
+    text = "all: train ; echo done\n\ntrain: data.csv \\\n  model # not this\n\tpython train.py\n\n.PHONY: all\n"
+    found = parse_rules(Source("Makefile", text.encode()))
+    assert [(str(rule.target), rule.needs) for rule in found] == [
+        ("all", ("train",)),
+        ("train", ("data.csv", "model")),
+        (".PHONY", ("all",)),
+    ]
+    just = parse_rules(Source("justfile", b'both: one (two "x")\none:\n  ls\ntwo what: one # no\n  ls\n'))
+    assert [(str(rule.target), rule.needs) for rule in just] == [("both", ("one", "two")), ("one", ()), ("two", ("one",))]
 
 
 @pytest.mark.parametrize("path", ["justfile", ".justfile", "Justfile", "a/b.just"])
