@@ -181,6 +181,7 @@ def test_commands_that_run_more_than_a_plain_tool(command: str) -> None:
         ("serve --gpus 2", "--gpus"),
         ("serve --gpus -1", "--gpus"),
         ("serve --gpus 0,1", "--gpus"),
+        ("accelerate launch --multi_gpu train.py", "--multi_gpu"),
         ("serve --n-gpu-layers 35", "--n-gpu-layers"),
         ("serve -ngl 99", "-ngl"),
         ("serve --use_cuda", "--use_cuda"),
