@@ -35,6 +35,16 @@ def paths_of(kind: str, form: str) -> Iterator[tuple[str, ...]]:
     return (tuple(row["path"]) for row in table("gpu_stack")[kind] if row["form"] == form)
 
 
+def node_pool_kinds() -> frozenset[str]:
+    """The kinds of objects that make nodes with a GPU and its driver."""
+    return frozenset(kind for row in table("gpu_stack")["node_pools"] for kind in row["kinds"])
+
+
+def chooses_driver(kind: str, key: str) -> bool:
+    """Whether a key, anywhere in an object of that kind, says which driver its nodes get."""
+    return any(kind in row["kinds"] and key in row["keys"] for row in table("gpu_stack")["node_pools"])
+
+
 def anchors() -> tuple[bytes, ...]:
     """Bytes of which every file that sets up a part of the stack holds one, in lower case."""
     return tuple(word.encode() for word in sorted(words("gpu_stack", "anchors")))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpulint.deferred import NamedTuple, dataclass
-from gpulint.facts.gpu_stack import KnownSetting, known_settings, paths_of
+from gpulint.facts.gpu_stack import KnownSetting, chooses_driver, known_settings, paths_of
 from gpulint.model.manifest import flag, read, value
 from gpulint.parse.boolean import kubernetes_boolean
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.source import Location, Text, Value
 
 _OPERATOR = "operator"
+_LATEST = "latest"
 _MODES = {"true": True, "false": False}
 
 
@@ -28,7 +29,8 @@ class StackPart:
 
     `form` is that of its settings in the facts. `hides_faults` are the places where a switch that makes faults known is off, `shares`
     whether one card is given to several containers. `open_driver` is where a driver is installed without a version, `open_chart` the
-    chart that is installed without one; None where neither is so, or it cannot be known.
+    chart that is installed without one; None where neither is so, or it cannot be known. `latest_drivers` are the places where nodes get
+    the newest driver.
     """
 
     form: str
@@ -38,6 +40,7 @@ class StackPart:
     shares: bool = False
     open_driver: Location | None = None
     open_chart: Text | None = None
+    latest_drivers: tuple[Location, ...] = ()
 
 
 def read_part(form: str, root: Mapping, chart: Text | None = None) -> StackPart:
@@ -51,6 +54,24 @@ def read_part(form: str, root: Mapping, chart: Text | None = None) -> StackPart:
         _open_driver(root) if form == _OPERATOR else None,
         chart,
     )
+
+
+def read_node_pool(kind: str, root: Mapping) -> StackPart:
+    """The part that an object sets up which makes nodes: their drivers."""
+    return StackPart("nodes", root.location, latest_drivers=tuple(_latest_drivers(kind, root)))
+
+
+def _latest_drivers(kind: str, root: Mapping) -> Iterator[Location]:
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Sequence):
+            waiting += reversed(node.items)
+        elif isinstance(node, Mapping):
+            waiting += reversed([value for _, value, _ in node])
+            for key, found, _ in node:
+                if chooses_driver(kind, key) and isinstance(found, Scalar) and found.lower() == _LATEST:
+                    yield key.location.to(found.location)
 
 
 def looks_like_config(root: Node) -> bool:

@@ -7,8 +7,8 @@ from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from gpulint.discover import Kind
-from gpulint.facts.gpu_stack import CONFIG, anchors, chart_form, paths_of
-from gpulint.model.gpu_stack import StackPart, looks_like_config, read_assignments, read_part
+from gpulint.facts.gpu_stack import CONFIG, anchors, chart_form, node_pool_kinds, paths_of
+from gpulint.model.gpu_stack import StackPart, looks_like_config, read_assignments, read_node_pool, read_part
 from gpulint.model.helm_set import HelmInstall, read_install
 from gpulint.model.manifest import value
 from gpulint.model.workload import kind_of
@@ -29,7 +29,7 @@ _RELEASES = ("HelmRelease", "HelmChart", "Application", "ApplicationSet")
 
 def stack_parts(tree: Tree, lines: Iterable[CommandLine]) -> Iterator[StackPart]:
     """The operators and device plugins that the files and commands of a tree set up, each with the configurations in its settings."""
-    for owner in objects_of(tree, _OWN_OBJECT, "ConfigMap", *_RELEASES, anchors=anchors()):
+    for owner in objects_of(tree, _OWN_OBJECT, "ConfigMap", *_RELEASES, *sorted(node_pool_kinds()), anchors=anchors()):
         yield from _of_object(owner)
     given = {(path, form): node for path, form, node in (*_of_charts(tree), *_given_to_commands(tree, lines))}
     for (_, form), node in given.items():
@@ -40,7 +40,9 @@ def stack_parts(tree: Tree, lines: Iterable[CommandLine]) -> Iterator[StackPart]
 
 def _of_object(owner: Mapping) -> Iterator[StackPart]:
     kind, version = kind_of(owner), value(owner, "apiVersion")
-    if kind == "ConfigMap":
+    if kind in node_pool_kinds():
+        yield read_node_pool(kind, owner)
+    elif kind == "ConfigMap":
         yield from _configs(owner.mapping("data"))
     elif kind == _OWN_OBJECT:
         if isinstance(version, Text) and version.startswith(_OWN_GROUP):

@@ -33,6 +33,8 @@ def _of_part(part: StackPart) -> Iterator[Problem]:
         yield _problem(part.open_chart.location, message, "name the version of the chart: --version, or version")
     if part.open_driver is not None:
         yield _problem(part.open_driver, f"the operator installs a driver, and which is not written: {CHANCE}", "set driver.version")
+    for place in part.latest_drivers:
+        yield _problem(place, f"the nodes get the latest driver: {CHANCE}", "write DEFAULT, or install one yourself")
 
 
 def _of_pod(pod: Pod) -> Iterator[Problem]:
