@@ -248,6 +248,43 @@ def is_field(name: str) -> bool:
     return bool(_rows("fields", name))
 
 
+@cache
+def _turns_gpu_on(name: str) -> bool:
+    """Whether a setting of this name says nothing but whether the GPU is used: `--cuda`, `USE_GPU`."""
+    parts = set(name.lower().split("_"))
+    return parts <= words("python", "gpu_switches") | words("python", "gpu_names") and not parts.isdisjoint({"gpu", "cuda"})
+
+
+def leaves_gpu_off(name: str, value: object) -> bool:
+    """Whether a switch of this name and value leaves the GPU unused. A text may be the number of a card where no other word is by."""
+    is_alone = set(name.lower().split("_")).isdisjoint(words("python", "gpu_switches"))
+    is_off = isinstance(value, str) and not is_alone and value.lower() in words("commands", "off_values")
+    return _turns_gpu_on(name) and (value is False or is_off)
+
+
+@cache
+def makes_options(name: str) -> str:
+    """What this call makes of the parameters of a function that it is given: "option", "parameter" where arguments by position count too,
+    or "" for another call."""
+    row = next(iter(_rows("option_makers", name)), None)
+    return "" if row is None else "parameter" if row.get("by_position") else "option"
+
+
+_YAML = (".yaml", ".yml")
+
+
+def config_file(name: str, arguments: Arguments) -> str:
+    """The YAML file of settings that this call reads, as it is named there; "" where that is not known, or for another call."""
+    row = next(iter(_rows("config_readers", name)), None)
+    if row is None:
+        return ""
+    parts = [arguments.get(row[part]) for part in ("folder", "file") if part in row]
+    known = [part for part in parts if isinstance(part, str)]
+    path = "/".join(known) if len(known) == len(parts) else ""
+    path += row.get("ending", "") if path and not path.endswith(_YAML) else ""
+    return path if path.endswith(_YAML) else ""
+
+
 class Argument(NamedTuple):
     """An argument of a call: its name and its position."""
 

@@ -138,8 +138,9 @@ class Sign(NamedTuple):
 class DeviceDefault(NamedTuple):
     """A device setting whose default is the CPU.
 
-    `kind` is "option" (of a command line), "variable" (of the environment) or "field" (of a class); `name` is `--device`, `DEVICE` or
-    `device`; `value` is the default: `cpu`, or a number below 0. `others` are further names of the same option.
+    `kind` is "option" (of a command line), "parameter" (an option that may be given by position), "variable" (of the environment), "field"
+    (of a class) or "entry" (of a file of settings); `name` is `--device`, `DEVICE` or `device`; `value` is the default: `cpu`, a number
+    below 0, or with `is_switch` what turns the GPU off. `others` are further names of the same option.
     """
 
     kind: str
@@ -147,6 +148,7 @@ class DeviceDefault(NamedTuple):
     value: Text
     location: Location
     others: tuple[str, ...] = ()
+    is_switch: bool = False
 
 
 class Launch(NamedTuple):

@@ -19,12 +19,14 @@ from gpulint.facts.python import (
     is_gpu_name,
     is_report,
     literal,
+    makes_options,
     process_count,
     runs_argument,
     sign,
 )
 from gpulint.model.module import AssertionKind, Call, Check, EnvironmentWrite, Fallback, FallbackKind, Gate
 from gpulint.model.python_choices import chosen
+from gpulint.model.python_names import parameter_defaults
 from gpulint.model.python_notes import Notes
 from gpulint.model.python_values import UNKNOWN, Answer
 from gpulint.source import Location
@@ -211,15 +213,26 @@ class Expressions:
         """Options and variables with a device for a default, and variables of the environment that the code sets."""
         for variable, value in _written_variables(name, node):
             self.write_environment(variable, self._values.of(value), self._notes.file.locate(node))
+        maker = makes_options(name)
+        if maker and node.args:
+            self._note_parameters(self._names.qualified(node.args[0]), maker)
         default = _default(name, node)
         if default is None or not switches:
             return
-        answer = self._values.of(default)
+        answer = Answer(False) if _is_flag(default) else self._values.of(default)
         setting = switches[-1]
         if setting.startswith("-") and (answer.subject or (isinstance(answer.value, str) and literal(answer.value))):
             self._notes.file.options[setting.lstrip("-").replace("-", "_")] = answer
         kind = "variable" if setting.startswith("$") else "option"
         self._notes.add_device_default(kind, setting.lstrip("$"), default, answer, switches[:-1])
+
+    def _note_parameters(self, name: str, kind: str) -> None:
+        """The parameters of a function or class of this file that a call makes options of."""
+        functions = self._notes.file.outline.functions
+        found = functions.get(name[1:]) or functions.get(f"{name[1:]}.__init__") if name.startswith(":") else None
+        for argument, default in parameter_defaults(found.node.args) if found is not None else ():
+            option = f"--{argument.arg.replace('_', '-')}"
+            self._notes.add_device_default(kind, option, default, self._values.of(default), (f"--{argument.arg}",))
 
     def note_decorators(self, decorators: Sequence[ast.expr]) -> None:
         """What the decorators of a function say that it is for: `@torch.inference_mode()`."""
@@ -296,7 +309,16 @@ class Expressions:
             elif bool(answer.value) is stops:
                 gate = Gate.NEVER
         self._note_old_idiom(node, parts[0][1], label, switches)
+        self._note_stand_in(node)
         return parts
+
+    def _note_stand_in(self, node: ast.BoolOp) -> None:
+        """`os.getenv("DEVICE") or "cpu"` gives the variable a default too."""
+        first = node.values[0]
+        name = self._names.qualified(first.func) if isinstance(first, ast.Call) and len(first.args) == 1 else ""
+        variable = _switches(name, first) if isinstance(first, ast.Call) and name in _VARIABLES else ()
+        if variable and isinstance(node.op, ast.Or) and len(node.values) == 2:
+            self._notes.add_device_default("variable", variable[0].lstrip("$"), node.values[1], self._values.of(node.values[1]))
 
     def _note_old_idiom(self, node: ast.BoolOp, gate: Gate, label: str, switches: Switches) -> None:
         """`is_available() and "cuda" or "cpu"`, and `current_accelerator() or "cpu"`."""
@@ -399,12 +421,17 @@ def _count_of_processes(name: str, node: ast.Call) -> ast.expr | None:
 
 
 def _default(name: str, node: ast.Call) -> ast.expr | None:
-    """The default that a call gives an option or a variable."""
+    """The default that a call gives an option or a variable; of an option that is off unless it is given, what says so."""
     if name in _VARIABLES:
         return node.args[1] if len(node.args) > 1 else None
     if not name.endswith(_OPTIONS):
         return None
-    return next((keyword.value for keyword in node.keywords if keyword.arg == "default"), None)
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    return given.get("default") or next((value for value in given.values() if _is_flag(value)), None)
+
+
+def _is_flag(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value == "store_true"
 
 
 def _import_string(text: str) -> str:

@@ -101,6 +101,14 @@ def imported_names(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str
         yield (alias.asname or alias.name, whole) if alias.name != "*" else ("*", module)
 
 
+def parameter_defaults(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+    """The parameters that have a default, with it."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True))
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return pairs + [(argument, default) for argument, default in named if default is not None]
+
+
 class Names:
     """The qualified names of the expressions of one scope.
 

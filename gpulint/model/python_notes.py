@@ -14,6 +14,7 @@ from gpulint.facts.python import (
     is_gpu_switch,
     is_other_device,
     is_unrelated_switch,
+    leaves_gpu_off,
     literal,
     starts_process,
 )
@@ -293,9 +294,10 @@ class Notes:
         plain = name.lstrip("-").replace("-", "_")
         below = type(answer.value) is int and answer.value < 0 and is_device_index(plain)
         named = isinstance(answer.value, str) and literal(answer.value) == "cpu" and (is_device_name(plain) or is_gpu_name(plain))
-        if not answer.subject and (named or below) and not is_other_device(plain):
+        off = leaves_gpu_off(plain, answer.value)
+        if not answer.subject and (named or below or off) and not is_other_device(plain):
             place = self.file.locate(node)
-            self._device_defaults.append(DeviceDefault(kind, name, Text(str(answer.value), place, ()), place, others))
+            self._device_defaults.append(DeviceDefault(kind, name, Text(str(answer.value), place, ()), place, others, off))
 
     def add_cpu_mode(self, test: ast.expr, answer: Answer, body: Sequence[ast.AST], otherwise: Sequence[ast.AST]) -> None:
         """Note a test whose answer a switch for the GPU decides, where one arm moves to the GPU and the other does not."""

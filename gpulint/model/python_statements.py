@@ -16,7 +16,7 @@ from gpulint.model.module import AssertionKind, FallbackKind, Gate, Imported, Sc
 from gpulint.model.python_choices import chosen, target_name
 from gpulint.model.python_expressions import REPORT, Expressions
 from gpulint.model.python_match import MATCHED, as_if
-from gpulint.model.python_names import Definition, Function, Names, imported_names, path_of
+from gpulint.model.python_names import Definition, Function, Names, imported_names, parameter_defaults, path_of
 from gpulint.model.python_notes import FileContext, Marks, Notes
 from gpulint.model.python_values import UNDECIDED, UNKNOWN, Answer, answer_of
 from gpulint.source import Location
@@ -79,7 +79,7 @@ class _Statements:
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
             if argument is not None and argument.arg != "self":
                 self._notes.local[argument.arg] = UNKNOWN
-        for argument, default in _defaults(arguments):
+        for argument, default in parameter_defaults(arguments):
             answer = self._values.of(default)
             if answer.subject:
                 self._notes.local[argument.arg] = answer
@@ -216,7 +216,7 @@ class _Statements:
             for decorator in node.decorator_list:
                 self._expressions.read(decorator, gate)
         is_run = any(is_command(self._names.qualified(decorator)) for decorator in node.decorator_list)
-        for argument, default in _defaults(node.args):
+        for argument, default in parameter_defaults(node.args):
             self._expressions.read(default, gate, argument.arg)
             self._expressions.note_parameter(argument.arg, default, is_run)
         return FALLS
@@ -457,14 +457,6 @@ _READERS: dict[type[ast.stmt], Callable[[_Statements, Any, Gate, Sequence[ast.st
 }
 if hasattr(ast, "TryStar"):
     _READERS[ast.TryStar] = _Statements._try
-
-
-def _defaults(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
-    """The parameters that have a default, with it."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    pairs = list(zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True))
-    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    return pairs + [(argument, default) for argument, default in named if default is not None]
 
 
 def _returns_no_object(body: Sequence[ast.stmt]) -> bool:

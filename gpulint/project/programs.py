@@ -12,7 +12,7 @@ from typing import Protocol
 
 from gpulint.deferred import NamedTuple, dataclass
 from gpulint.facts.packages import compiles_at_run_time
-from gpulint.facts.python import import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
+from gpulint.facts.python import config_file, import_anchors, is_command, is_handler, is_starter, runs_with_object, starting_methods
 from gpulint.model.cuda_touches import is_touch
 from gpulint.model.module import (
     MAIN,
@@ -55,6 +55,14 @@ class Modules(Protocol):
         """What a file does with a GPU; None where there is none, or it cannot be parsed."""
 
 
+class ConfigFile(NamedTuple):
+    """A file of settings, as a call in the file `reader` names it; `is_beside` says that its path counts from the folder of that file."""
+
+    name: str
+    reader: str
+    is_beside: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """What a program does on its start path.
@@ -65,7 +73,8 @@ class Program:
     the settings whose default is the CPU. `imports` are the top-level packages that the modules on the path import, and `modules` those
     modules. `compiling` are the calls and decorators that compile code when the program runs. `import_touches` are the calls that
     certainly touch CUDA while the entry module is imported, before any function of it is called. `environment` are the variables that
-    its modules certainly set at their top level, and `launches` where it starts one process a GPU.
+    its modules certainly set at their top level, and `launches` where it starts one process a GPU. `config_files` are the files of settings
+    that it reads, as it names them, and `cpu_modes` the tests of a switch that decides between GPU and CPU.
     """
 
     path: str
@@ -83,6 +92,8 @@ class Program:
     import_touches: tuple[Call, ...] = ()
     environment: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
+    config_files: tuple[ConfigFile, ...] = ()
+    cpu_modes: tuple[Location, ...] = ()
 
     @property
     def asserts_gpu(self) -> bool:
@@ -338,7 +349,16 @@ class _Path:
             import_touches=tuple(self._import_touches()),
             environment=tuple(self._environment()),
             launches=tuple(dict.fromkeys(self._launches())),
+            config_files=tuple(dict.fromkeys(self._config_files())),
+            cpu_modes=tuple(place for _, scope, reach in self._scopes if reach.gate is not Gate.NEVER for place in scope.cpu_modes),
         )
+
+    def _config_files(self) -> Iterator[ConfigFile]:
+        for module, scope, reach in self._scopes:
+            for call in scope.calls if reach.gate is not Gate.NEVER else ():
+                name = config_file(call.name, {key: answer.value for key, answer in call.arguments.items()}) if call.arguments else ""
+                if name and call.gate is not Gate.NEVER:
+                    yield ConfigFile(name, module.path, call.name == "hydra.main")
 
     def _environment(self) -> Iterator[EnvironmentWrite]:
         for _, scope, reach in self._scopes:

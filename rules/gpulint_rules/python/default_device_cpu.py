@@ -10,8 +10,15 @@ from gpulint.project.device_settings import UnsetDefault, unset_defaults
 from gpulint.project.links import EntryPoint
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
-SHOWN = {"option": "the option {}", "variable": "the variable {}", "field": "the field {}"}
-HOW = {"option": "pass {} cuda", "variable": "set {}=cuda", "field": "set {} for it"}
+SHOWN = {
+    "option": "the option {}",
+    "parameter": "the option {}",
+    "variable": "the variable {}",
+    "field": "the field {}",
+    "entry": "the setting {}",
+}
+HOW = {"option": "pass {}", "parameter": "pass {}", "variable": "set {}", "field": "set {}", "entry": "set {}"}
+VALUE = {"option": " cuda", "parameter": " cuda", "variable": "=cuda", "field": " for it", "entry": " for it"}
 
 
 def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
@@ -27,8 +34,10 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
 def _problem(group: list[UnsetDefault]) -> Problem:
     setting = group[0].setting
     shown = SHOWN[setting.kind].format(setting.name)
-    message = f"{shown} is {setting.value} by default and the GPU container that runs this does not set it: it computes on the CPU"
-    help_line = f"{HOW[setting.kind].format(setting.name)} where the container is started, or make the GPU the default"
+    default = "off" if setting.is_switch else setting.value
+    message = f"{shown} is {default} by default and the GPU container that runs this does not set it: it computes on the CPU"
+    remedy = HOW[setting.kind].format(setting.name) + ("" if setting.is_switch else VALUE[setting.kind])
+    help_line = f"{remedy} where the container is started, or make the GPU the default"
     related = (Related(each.container.location, "a GPU container runs it here") for each in group[:3])
     return Problem(setting.location, message, Severity.WARNING, help=help_line, related=tuple(related))
 
