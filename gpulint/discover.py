@@ -86,6 +86,8 @@ _BY_SUFFIX = {
     **dict.fromkeys(("mk", "just"), Kind.MAKEFILE),
     **dict.fromkeys(("container", "service"), Kind.UNIT),
 }
+_BATCH = (".sub", ".job", ".pbs", ".lsf", ".qsub")
+"""What scripts for a scheduler may end in; files of other kinds do, too."""
 _NOT_DOCKERFILE = ("py", "sh", "yaml", "yml", "json", "toml", "lock")
 _COMPOSE = r"(?:[\w.-]*[._-])?compose(?:[._-][\w.-]*)?"
 _REQUIREMENTS = r"(?:^|/)(?:[\w.-]*(?:requirements|constraints)[\w.-]*|requirements/[^/]+)\.(?:txt|in)$"
@@ -137,15 +139,16 @@ def _kind_of_yaml(path: str, stem: str) -> Kind | None:
 
 
 def is_candidate(path: str) -> bool:
-    """Whether a file without a kind by its name may have one by its bytes: YAML, JSON, and names without a suffix."""
+    """Whether a file without a kind by its name may have one by its bytes: YAML, JSON, scripts for a scheduler, and names without a
+    suffix."""
     name = path.rpartition("/")[2].lower()
-    return name.endswith((".yaml", ".yml", ".json")) or "." not in name
+    return name.endswith((".yaml", ".yml", ".json", *_BATCH)) or "." not in name
 
 
 def kind_by_content(path: str, data: bytes) -> Kind | None:
     """The kind that the bytes of a candidate tell."""
     name = path.rpartition("/")[2].lower()
-    if "." not in name:
+    if "." not in name or name.endswith(_BATCH):
         return _kind_by_shebang(data)
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"kustomize.config.k8s.io/" in data and b"kind: Component" in data:

@@ -25,12 +25,12 @@ READ = (
     "Containerfile Containerfile.cuda compose.yaml docker-compose.override.yml k8s/job.yaml task-definition.json",
     "chart/templates/_helpers.tpl .github/workflows/ci.yml .gitlab-ci.yml .devcontainer/devcontainer.json src/train.py src/train.pyi",
     "run.sh run.slurm job.sbatch .envrc Makefile GNUmakefile Makefile.gpu rules.mk justfile .justfile tasks.just bin/entrypoint",
-    "quadlets/vllm.container systemd/llm.service",
+    "quadlets/vllm.container systemd/llm.service train.sub train.job run.pbs run.lsf run.qsub",
     "requirements.txt requirements-gpu.txt dev_requirements.in requirements/base.txt constraints.txt environment.yml",
     "pyproject.toml gpulint.toml",
 )
 READ_PATHS = [path for names in READ for path in names.split()]
-READ_WHERE_NAMED = [".env", "deploy/prod.env", ".env.production", "poetry.lock", "uv.lock", "pip.conf", "setup.cfg", "pixi.toml", "Pipfile"]
+READ_WHERE_NAMED = [".env", "deploy/prod.env", ".env.production", "poetry.lock", "uv.lock", "pip.conf", "setup.cfg", "pixi.toml", "Pipfile", "train.def"]
 OTHER_PATHS = ["README.md", "notes.txt", "image.png", "package.lock", "data.csv", ".gitignore", "Cargo.toml", "templates/NOTES.html"]
 
 

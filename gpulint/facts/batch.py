@@ -55,6 +55,11 @@ def image_file(word: str) -> bool:
     return word.endswith(tuple(words("batch", "image_files")))
 
 
+def definition_file(word: str) -> bool:
+    """Whether a word names the file that an image is built from."""
+    return word.endswith(tuple(words("batch", "definitions")))
+
+
 def demands_gpu(option: str) -> bool:
     """Whether an option of a scheduler asks for GPUs, or for all that a machine has."""
     return any(fullmatch(row["pattern"], option) for key in ("gpu_demands", "whole_nodes") for row in table("batch")[key])

@@ -6,12 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from gpulint.deferred import NamedTuple
-from gpulint.facts.batch import action_length, brings_gpu, container_runner, demands_gpu, image_file, image_of, job_step, makes_image
+from gpulint.deferred import NamedTuple, regex
+from gpulint.facts.batch import (
+    action_length,
+    brings_gpu,
+    container_runner,
+    definition_file,
+    demands_gpu,
+    image_file,
+    image_of,
+    job_step,
+    makes_image,
+)
 from gpulint.facts.commands import program_index, program_name
 from gpulint.model.image import ImageRef, parse_image
 from gpulint.parse.shell import Script, SimpleCommand, UnknownWord
-from gpulint.source import Location, Text, Value
+from gpulint.source import Location, Source, Text, Value
 
 
 class BatchRun(NamedTuple):
@@ -152,6 +162,28 @@ def _made_files(script: Script) -> dict[str, ImageRef]:
             if isinstance(target, Text) and image_of(_known_part(source)) is not None:
                 made.setdefault(str(target), _reference(source))
     return made
+
+
+def definition_of(file: Text, script: Script) -> str:
+    """The name of the definition that the same script builds a file from; "" for none."""
+    for command in script.commands:
+        at, words = _program(command)
+        rest = [word for word in words[at + 1 :] if word and not word.startswith("-")]
+        if at < len(words) and container_runner(words[at]) and len(rest) > 2 and makes_image(rest[0]) and rest[-2] == file:
+            return rest[-1] if definition_file(rest[-1]) else ""
+    return ""
+
+
+_HEADER = regex(r"^[ \t]*(bootstrap|from)[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+
+
+def read_definition(source: Source) -> ImageRef | None:
+    """The image that a definition starts from, in its last stage; None where that is no image of a registry."""
+    headers = {match[1].lower(): match for match in _HEADER.finditer(source.text)}
+    bootstrap, start = headers.get("bootstrap"), headers.get("from")
+    if bootstrap is None or start is None or bootstrap[2].lower() != "docker":
+        return None
+    return parse_image(source.cut(*start.span(2)))
 
 
 def _brings_gpu(options: Sequence[Value]) -> bool:

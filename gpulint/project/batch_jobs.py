@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from posixpath import basename
+from posixpath import basename, splitext
 from typing import TYPE_CHECKING
 
 from gpulint.facts.batch import demands_gpu, directive_pattern, submits
 from gpulint.facts.images import Need, cpu_word, gpu_word
-from gpulint.model.batch_job import BatchRun, container_of_directive, slurm_container, slurm_step
+from gpulint.model.batch_job import BatchRun, container_of_directive, definition_of, read_definition, slurm_container, slurm_step
+from gpulint.project.tree import paths_named
 from gpulint.source import Unknown, as_written
 
 if TYPE_CHECKING:
@@ -64,6 +65,17 @@ def _submitted(project: Project) -> tuple[frozenset[int], frozenset[str]]:
     commands = ((line, [as_written(word) for word in line.command.words]) for line in project.command_lines)
     submitting = [(line, words) for line, words in commands if any(map(submits, words))]
     return frozenset(id(line.script) for line, _ in submitting), frozenset(basename(word) for _, words in submitting for word in words)
+
+
+def defined(run: BatchRun, line: CommandLine, project: Project) -> BatchRun:
+    """The container with the image that its file is built from by a definition: the one that the script names, or the only one of the
+    repository that is called as the file is."""
+    if run.image is not None or run.file is None:
+        return run
+    named = definition_of(run.file, line.script) or f"{splitext(basename(run.file))[0]}.def"
+    paths = paths_named(project.tree.all_paths, basename(named))
+    source = project.tree.source(paths[0]) if len(paths) == 1 else None
+    return run if source is None else run._replace(image=read_definition(source))
 
 
 def names_gpu(run: BatchRun) -> str:

@@ -225,7 +225,14 @@ class Relevance:
         names_gpu = self.names_gpu(path)
         if names_gpu and (self._tree.kind(path) in _PIPELINES or self._holds(path, anchors("tools"))):
             return True
+        if self._has_gpu_definitions and self._holds(path, anchors("job_containers")):
+            return True
         return self._holds(path, anchors("engines")) and (names_gpu or self._has_gpu)
+
+    @cached_property
+    def _has_gpu_definitions(self) -> bool:
+        """Whether an image that jobs run in is defined on what names a GPU."""
+        return any(path.endswith(".def") and self.names_gpu(path) for path in self._tree.all_paths)
 
     @cached_property
     def sets_up_stack(self) -> bool:

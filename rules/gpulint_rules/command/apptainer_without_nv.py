@@ -10,7 +10,7 @@ from gpulint.facts.commands import cpu_argument, hides_gpu, plain_tool
 from gpulint.model.batch_job import BatchRun, apptainer_run
 from gpulint.model.command import CommandLine
 from gpulint.project import Project
-from gpulint.project.batch_jobs import asks_for_gpu, assignments, directives, names_gpu, unasked_step
+from gpulint.project.batch_jobs import asks_for_gpu, assignments, defined, directives, names_gpu, unasked_step
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 from gpulint.source import Text, as_written
 
@@ -21,6 +21,7 @@ def check(line: CommandLine, project: Project) -> Iterator[Problem]:
         return
     run = apptainer_run(line.command, line.script)
     if run is not None and not (run.gets_gpu or _is_set_by_variable(line) or _is_for_cpu(line, project)):
+        run = defined(run, line, project)
         yield from _problem(run, "the container gets no GPU without --nv", "add --nv behind exec, run or shell, or --rocm for an AMD image")
     step = unasked_step(line, project)
     if step is not None:
