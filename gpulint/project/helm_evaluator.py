@@ -32,7 +32,7 @@ from gpulint.parse.go_template import (
 from gpulint.project.helm_functions import FUNCTIONS, RenderFailed, known, merged
 from gpulint.project.helm_placement import parse_traced
 from gpulint.project.helm_text import Part, PartKind, Traced, Undecided, hole, literal, of_text
-from gpulint.project.helm_values import Decided, Leaf, List, Map, Undefined, Value, as_text, from_node, put, truth
+from gpulint.project.helm_values import Decided, Leaf, List, Map, Undefined, Value, as_text, from_node, place_of_key, put, truth
 from gpulint.source import Location, Source, Unknown, UnknownValue
 
 MAX_STEPS = 200_000
@@ -218,7 +218,7 @@ class Evaluator:
         """Write a block whose condition is not known, with both of its branches. What a branch sets is not known behind it."""
         names = _assigned((*node.body, *node.otherwise))
         before = {name: frame.variables[name][0] for name in names if name in frame.variables}
-        location = frame.unit.location(node.start, node.body_start)
+        start = len(frame.out)
         self._mark("if", node.start, node.body_start, frame)
         self._branch(node.body, frame, dot)
         for name, value in before.items():
@@ -226,9 +226,10 @@ class Evaluator:
         if node.otherwise:
             self._mark("else", node.body_end, node.else_start, frame)
             self._branch(node.otherwise, frame, frame.dot)
-        for name in before:
-            frame.variables[name][0] = Unknown(name, location)
+        self._forget(frozenset(before), frame, node)
         self._mark("end", max(node.else_end, node.body_end), node.end, frame)
+        if not any(part.text.strip() for part in frame.out[start:] if part.kind is not PartKind.BLOCK):
+            del frame.out[start:]
 
     def _branch(self, nodes: tuple[Node, ...], frame: _Frame, dot: Value) -> None:
         self._undecided += 1
@@ -498,7 +499,7 @@ def _pairs(value: Value) -> list[tuple[Value, Value]] | None:
 
 def _key(mapping: Map, key: str) -> Traced:
     name = mapping.names.get(key)
-    return literal(key, mapping.location) if name is None else of_text(name)
+    return of_text(name) if name is not None and name == key else literal(key, place_of_key(mapping, key))
 
 
 def _declare(pipeline: Pipeline, key: Value, value: Value, frame: _Frame) -> None:

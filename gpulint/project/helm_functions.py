@@ -412,7 +412,10 @@ def _has(item: Value, values: Value) -> Leaf:
 
 
 def _uniq(values: Value) -> List:
-    return List({_plain(value): value for value in reversed(_list(values))}.values())
+    found: dict[str, Value] = {}
+    for value in _list(values):
+        found.setdefault(_plain(value), value)
+    return List(found.values())
 
 
 def _without(values: Value, *left_out: Value) -> List:
@@ -617,10 +620,10 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "split": _split,
     "add": _arithmetic(int.__add__),
     "add1": lambda value: Leaf(_integer(value) + 1),
-    "sub": _arithmetic(int.__sub__),
+    "sub": lambda left, right: Leaf(_integer(left) - _integer(right)),
     "mul": _arithmetic(int.__mul__),
-    "div": _arithmetic(_divided),
-    "mod": _arithmetic(_rest),
+    "div": lambda left, right: Leaf(_divided(_integer(left), _integer(right))),
+    "mod": lambda left, right: Leaf(_rest(_integer(left), _integer(right))),
     "max": _arithmetic(max),
     "min": _arithmetic(min),
     "int": _whole,

@@ -85,9 +85,16 @@ class _Placement:
         return self._done[id(node)]
 
     def _mapping(self, node: Mapping) -> Mapping:
-        entries = tuple(Entry(_placed(entry.key, self), self.node(entry.value), entry.merged) for entry in node.entries)
+        several = frozenset(map(str, node.repeated)) if node.open else frozenset[str]()
+        entries = tuple(Entry(_placed(entry.key, self), self._value(entry, several), entry.merged) for entry in node.entries)
         inner = [place for entry in entries if not entry.merged for place in (entry.key.location, entry.value.location)]
         return Mapping(entries, self._extent(node.location, inner), node.tag, node.open)
+
+    def _value(self, entry: Entry, several: frozenset[str]) -> Node:
+        """The value of an entry; of a key that several branches write, of which one will, it is not known."""
+        if entry.key in several:
+            return Unknown(str(entry.key), self.region(entry.value.location))
+        return self.node(entry.value)
 
     def _sequence(self, node: Sequence) -> Sequence:
         items = tuple(map(self.node, node.items))

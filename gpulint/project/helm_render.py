@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf
 from posixpath import dirname
 
-from gpulint.deferred import NamedTuple, regex
+from gpulint.deferred import regex
 from gpulint.discover import Kind
 from gpulint.model.container import Container, Pod
 from gpulint.model.kubernetes import read_containers
@@ -42,13 +42,6 @@ hear of a chart that leaves it out."""
 _TOLERATIONS = regex(r"^\s*tolerations:", 8)
 
 
-class _Variant(NamedTuple):
-    """A chart with one set of values."""
-
-    chart: HelmChart
-    given: Map
-
-
 def rendered_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Container]:
     """The containers of what the charts of a tree render, where one of their files matters."""
     charts = Charts(tree)
@@ -67,15 +60,15 @@ def _matters(tree: Tree, folder: str, matters: Callable[[str], bool]) -> bool:
 
 def _of_chart(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Container]:
     reader, seen = _Reader(frozenset(tree.paths(Kind.VALUES))), set()
-    for given in _given_values(tree, charts, chart):
-        for text, path in _rendered(_Variant(chart, given)):
+    for given in given_values(tree, charts, chart):
+        for path, text in rendered_texts(chart, given):
             written = "".join(part.text for part in text.parts)
-            if (key := f"{path}\n{written}") not in seen:
-                seen.add(key)
+            if (path, written) not in seen:
+                seen.add((path, written))
                 yield from reader.containers(text, path)
 
 
-def _given_values(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Map]:
+def given_values(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Map]:
     """What is given beside the defaults: nothing, and each further values file of the chart."""
     yield Map()
     folders = (chart.folder, f"{chart.folder}/ci".lstrip("/"))
@@ -87,21 +80,21 @@ def _given_values(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Map]
             yield given
 
 
-def _rendered(variant: _Variant) -> list[tuple[Traced, str]]:
-    """What the templates of a chart and of those below it write; nothing where the chart refuses these values."""
+def rendered_texts(chart: HelmChart, given: Map) -> list[tuple[str, Traced]]:
+    """What the templates of a chart and of those below it write, each with its path; nothing where the chart refuses these values."""
     try:
-        evaluator = Evaluator(variant.chart.definitions())
-        return list(_of_values(variant.chart, values_of(variant.chart, variant.given), evaluator))
+        evaluator = Evaluator(chart.definitions())
+        return list(_of_values(chart, values_of(chart, given), evaluator))
     except (RenderFailed, Undecided):
         return []
 
 
-def _of_values(chart: HelmChart, values: Map, evaluator: Evaluator) -> Iterator[tuple[Traced, str]]:
+def _of_values(chart: HelmChart, values: Map, evaluator: Evaluator) -> Iterator[tuple[str, Traced]]:
     context = root_context(chart, values)
     for path, unit in chart.workload_units():
         text = _text(unit, context, evaluator)
         if text is not None:
-            yield text, path
+            yield path, text
     for dependency in chart.dependencies:
         below = values[dependency.key]
         if dependency.chart is not None and isinstance(below, Map) and _is_on(dependency, values):

@@ -95,13 +95,18 @@ _PLAIN = regex(r"[A-Za-z_./][\w./@%+-]*(?:[:=,][\w./@%+-]+)*")
 def from_node(node: Node | None, is_default: bool = False) -> Value:
     """The value of a node of YAML. `is_default` as a Map's; an item of a list is whole as it stands."""
     if isinstance(node, Mapping):
-        found = Map(((str(entry.key), from_node(entry.value, is_default)) for entry in node), node.location, node.open)
-        found.names = {str(entry.key): entry.key for entry in node}
+        found = Map(((_key(entry.key), from_node(entry.value, is_default)) for entry in node), node.location, node.open)
+        found.names = {_key(entry.key): entry.key for entry in node}
         found.is_default = is_default
         return found
     if isinstance(node, Sequence):
         return List(map(from_node, node), node.location, node.open)
     return from_scalar(node) if isinstance(node, Scalar) else node
+
+
+def _key(key: Scalar) -> str:
+    """A key as Helm reads it: `y` and `on` without quotes are truth values there, too."""
+    return _words(str(key) in _TRUE) if key.plain and (key in _TRUE or key in _FALSE) else str(key)
 
 
 def from_scalar(scalar: Scalar) -> Value:
@@ -148,6 +153,11 @@ def truth(value: Value) -> bool:
 def place_of(value: Value) -> Location | None:
     """Where a value stands."""
     return None if value is None else value.location
+
+
+def place_of_key(mapping: Map, key: str) -> Location | None:
+    """Where a key stands, or its mapping."""
+    return mapping.names[key].location if key in mapping.names else mapping.location
 
 
 # --- Written out ----------------------------------------------------------------------------------------------------------------------
@@ -222,7 +232,7 @@ class _Writer:
 
     def key(self, mapping: Map, key: str) -> Traced:
         name = mapping.names.get(key)
-        return quoted_if_needed(of_text(name) if name is not None else literal(key, mapping.location))
+        return quoted_if_needed(of_text(name) if name is not None and name == key else literal(key, place_of_key(mapping, key)))
 
     def block(self, value: Value, indentation: int, depth: int = 0) -> list[Part]:
         """A value in lines, the first of which is not indented."""
@@ -254,7 +264,7 @@ class _Writer:
         if isinstance(value, (Map, List)) and value.open:
             raise Undecided
         if isinstance(value, Map):
-            names = {key: json_text(literal(key, value.location)).parts for key in value}
+            names = {key: json_text(literal(key, place_of_key(value, key))).parts for key in value}
             pairs = [[*names[key], Part(":"), *self.flow(value[key], depth + 1)] for key in sorted(value)]
             return [Part("{", value.location), *_joined(pairs), Part("}", value.location)]
         if isinstance(value, List):
