@@ -211,8 +211,11 @@ def _from_words(repository: str, tag: str) -> ImageFacts:
 def gpu_variant(repository: str, tag: str | None) -> str:
     """The word in the tags of an image's GPU variant, where this tag is of a variant without GPU code; "" where it is none.
 
-    An image that asks the runtime for GPUs by itself, or works on them by other parts than CUDA, is no such variant.
+    An image that asks the runtime for GPUs by itself, or works on them by other parts than CUDA, is no such variant. Nor is one under a
+    tag of somebody's own, such as `ci`, which may hold anything.
     """
+    if tag is not None and not (is_moving_tag(tag) or cpu_word(tag) or any(map(str.isdigit, tag))):
+        return ""
     row, facts = _by_name(repository), image_facts(repository, tag)
     if row is None or row["sure"] != "high" or facts.sets_visible_devices or facts.capabilities:
         return ""
