@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from gpulint import registry, workers
 from gpulint.config import Config, glob_pattern
 from gpulint.deferred import NamedTuple
 from gpulint.project import Project, path_of
-from gpulint.rule import Entry, Finding, Problem, Severity
+from gpulint.rule import Entry, Finding, Problem, Related, Severity
 from gpulint.source import Location, Source, UnknownValue
 from gpulint.workers import Part
 
@@ -140,8 +141,9 @@ def _guarded(entry: Entry, node: object, project: Project) -> Iterator[Finding]:
     except Exception as error:  # a fault of one rule must not cost the user the findings of the others
         yield _crash(entry, node, error)
         return
+    overlay = getattr(node, "overlay", None)
     for problem in problems:
-        yield Finding(entry.id, entry.name, _shortened(problem))
+        yield Finding(entry.id, entry.name, _shortened(problem), overlay=overlay)
 
 
 def _engine_findings(project: Project, entries: Sequence[Entry], seen: _Seen) -> Iterator[Finding]:
@@ -193,12 +195,27 @@ def _crash(entry: Entry, node: object, error: Exception) -> Finding:
 def _unique(findings: Iterable[Finding]) -> list[Finding]:
     """One finding for each rule and place: a line seen through several overlays or targets is reported once."""
     kept: dict[tuple[str, Location, str], Finding] = {}
+    overlays: dict[tuple[str, Location, str], set[Location]] = {}
     for finding in findings:
         # Rules that fail on one file are told apart by what they say.
         key = (finding.rule, finding.problem.location, finding.problem.message if finding.rule == RULE_CRASHED else "")
         if key not in kept or finding.problem.severity > kept[key].problem.severity:
             kept[key] = finding
-    return list(kept.values())
+        if finding.overlay is not None:
+            overlays.setdefault(key, set()).add(finding.overlay[0])
+    return [_with_overlay(finding, len(overlays.get(key, ()))) for key, finding in kept.items()]
+
+
+def _with_overlay(finding: Finding, overlays: int) -> Finding:
+    """The finding with the overlay that it holds for, where it stands elsewhere and does not hold for all; `overlays` is for how many it
+    does."""
+    if finding.overlay is None or overlays >= finding.overlay[1]:
+        return finding
+    place, problem = finding.overlay[0], finding.problem
+    if dirname(place.path) == dirname(problem.location.path):
+        return finding
+    remark = Related(place, "this kustomization builds it so, others build it otherwise")
+    return finding._replace(problem=problem._replace(related=(*problem.related, remark)))
 
 
 def _ignored(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple, regex
@@ -351,13 +352,15 @@ def is_in_ci(container: Container) -> bool:
 
 
 def says_cpu(container: Container) -> bool:
-    """Whether a container's image, tag, name or command says cpu. Of a command's options those do that choose the device: `--device cpu`,
-    not `--cpu-offload-gb 8`."""
+    """Whether a container's image, tag, name or command says cpu, or the path of its overlay. Of a command's options those do that choose
+    the device: `--device cpu`, not `--cpu-offload-gb 8`."""
     image = container.image
     said: list[Value | None] = [container.name, image.name if image else None, image.tag if image else None]
     commands = own_commands(container)
     said += [word for command in commands for word in command if isinstance(word, Text) and not word.startswith("-")]
-    return any(isinstance(value, Text) and cpu_word(value) for value in said) or any(_chooses_cpu(command) for command in commands)
+    if any(isinstance(value, Text) and cpu_word(value) for value in said) or any(_chooses_cpu(command) for command in commands):
+        return True
+    return container.overlay is not None and any(map(cpu_word, container.overlay.location.path.split("/")))
 
 
 def has_cpu_twin(container: Container, project: Project) -> bool:
@@ -375,9 +378,10 @@ def cpu_twin(container: Container, project: Project) -> Container | None:
 
 
 def _form(container: Container) -> str:
-    """The names of a container and its file, which may say for which device it is."""
+    """The names of a container, its file and its overlay, which may say for which device it is."""
     name = str(container.name) if isinstance(container.name, Text) else ""
-    return f"{name} {container.location.path.rpartition('/')[2]}"
+    overlay = dirname(container.overlay.location.path).rpartition("/")[2] if container.overlay else ""
+    return f"{name} {container.location.path.rpartition('/')[2]} {overlay}".rstrip()
 
 
 def _chooses_cpu(command: tuple[Value, ...]) -> bool:

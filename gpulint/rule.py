@@ -90,13 +90,17 @@ class Rule(Generic[Node]):
 
 
 class Finding(NamedTuple):
-    """A problem as it is reported: with its rule, and whether an ignore of the user's holds it back, with the reason given there."""
+    """A problem as it is reported: with its rule, and whether an ignore of the user's holds it back, with the reason given there.
+
+    `overlay` is the place of the kustomization that builds what has the problem, and the number of those that build something else of it.
+    """
 
     rule: str
     name: str
     problem: Problem
     suppressed_by: Location | None = None
     reason: str = ""
+    overlay: tuple[Location, int] | None = None
 
     @property
     def sort_key(self) -> tuple[object, ...]:

@@ -209,6 +209,14 @@ class JobLimits(NamedTuple):
     location: Location
 
 
+class Overlay(NamedTuple):
+    """A kustomization that builds another thing of an object than others do: where it says what it builds on, and how many different
+    things they build of the object together."""
+
+    location: Location
+    forms: int
+
+
 class PodClaim(NamedTuple):
     """A claim of devices that a pod declares: the name for its containers, and the ResourceClaim or ResourceClaimTemplate it stands for."""
 
@@ -222,7 +230,7 @@ class Pod:
 
     `kind`, `name`, `namespace` and `owner_labels` are its owner's; `location` is the pod spec. `rollout` is a Deployment's, `job` a
     Job's or CronJob's; None where a template may yet add to what is written. `open` is what something outside the files may still supply,
-    as for a Container.
+    and `overlay` what builds it, as for a Container.
     """
 
     kind: str
@@ -241,6 +249,7 @@ class Pod:
     rollout: Rollout | None = None
     job: JobLimits | None = None
     open: frozenset[str] = frozenset()
+    overlay: Overlay | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,6 +315,7 @@ class Container:
     pod: Pod | None = None
     service: Service | None = None
     command: Command | None = None
+    overlay: Overlay | None = None
     siblings: tuple[Container, ...] = field(default=(), repr=False)
 
     @property

@@ -37,6 +37,30 @@ class Scalar(Text):
         return self.plain and str(self) in ("", "~", "null", "Null", "NULL")
 
 
+class JoinedScalar(Scalar):
+    """A scalar that is put together of parts from several places, such as an image whose tag stands elsewhere than its name.
+
+    `parts` are offsets in the value, each with the text that stands there; what is cut out of one of them keeps its place.
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[tuple[int, Text], ...]
+
+    @classmethod
+    def of(cls, location: Location, *pieces: str) -> JoinedScalar:
+        """The pieces as one scalar that stands at a location; those that are Texts keep their own beside it."""
+        scalar = cls("".join(pieces), location, ())
+        offsets = (sum(map(len, pieces[:index])) for index in range(len(pieces)))
+        scalar.parts = tuple((offset, piece) for offset, piece in zip(offsets, pieces, strict=True) if isinstance(piece, Text))
+        return scalar
+
+    def cut(self, start: int, end: int) -> Text:
+        for offset, part in self.parts:
+            if offset <= start and end <= offset + len(part) and start < end:
+                return part.cut(start - offset, end - offset)
+        return super().cut(start, end)
+
+
 class Entry(NamedTuple):
     """One key of a mapping with its value; `merged` where `<<` brought it in."""
 

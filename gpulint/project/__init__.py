@@ -18,7 +18,7 @@ from gpulint.source import Location, Source, Text, Unknown
 if TYPE_CHECKING:
     from gpulint.model.autoscaler import Autoscaler
     from gpulint.model.command import CommandLine
-    from gpulint.model.container import Container, Pod, Service
+    from gpulint.model.container import Container, Overlay, Pod, Service
     from gpulint.model.device_claim import DeviceClaim
     from gpulint.model.engine_config import EngineConfig
     from gpulint.model.gpu_stack import StackPart
@@ -210,18 +210,18 @@ class Project:
         from gpulint.project.twins import twin_key
 
         key = twin_key(container)
-        return key is not None and bool(self._places_with_gpu.get(key, frozenset()) - {container.location})
+        return key is not None and bool(self._places_with_gpu.get(key, frozenset()) - {(container.location, container.overlay)})
 
     @cached_property
-    def _places_with_gpu(self) -> dict[tuple[str | None, ...], set[Location]]:
-        """Of each image or build the places that run it with a GPU."""
+    def _places_with_gpu(self) -> dict[tuple[str | None, ...], set[tuple[Location, Overlay | None]]]:
+        """Of each image or build the places that run it with a GPU, and the overlays that do."""
         from gpulint.project.twins import twin_key
 
-        places: dict[tuple[str | None, ...], set[Location]] = {}
+        places: dict[tuple[str | None, ...], set[tuple[Location, Overlay | None]]] = {}
         for container in self.containers:
             key = twin_key(container)
             if key is not None and any(each.is_sound for each in container.requests):
-                places.setdefault(key, set()).add(container.location)
+                places.setdefault(key, set()).add((container.location, container.overlay))
         return places
 
     # --- Images and stages ------------------------------------------------------------------------------------------------------

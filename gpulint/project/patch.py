@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from gpulint.facts.kustomize import merge_key
 from gpulint.parse.nodes import Entry, Mapping, Node, Scalar, Sequence
-from gpulint.source import Text
-
-_MERGE_KEYS = {
-    "containers": "name",
-    "initContainers": "name",
-    "ephemeralContainers": "name",
-    "volumes": "name",
-    "env": "name",
-    "imagePullSecrets": "name",
-    "resourceClaims": "name",
-    "volumeMounts": "mountPath",
-    "volumeDevices": "devicePath",
-    "ports": "containerPort",
-    "hostAliases": "ip",
-    "topologySpreadConstraints": "topologyKey",
-}
-"""The lists of built-in kinds that are merged by a key of their items; all other lists are replaced."""
+from gpulint.source import Text, Unknown
 
 _DIRECTIVE = "$patch"
 _LONGEST_INDEX = 9
@@ -29,6 +14,8 @@ _DEEPEST_PATH = 100
 """Steps of a JSON pointer: far above any real one, and a bound for patches that make a tree deeper and deeper."""
 _MOST_OPERATIONS = 1000
 """Operations of one patch: each makes its list anew."""
+_LARGEST_COPY = 200
+"""Nodes that an operation copies or moves: a bound for patches that double a tree again and again."""
 
 
 class PatchError(Exception):
@@ -36,22 +23,29 @@ class PatchError(Exception):
 
 
 def merge(base: Mapping, patch: Mapping, by_key: bool) -> Mapping:
-    """The base with a strategic merge patch on it. `by_key` where the lists have merge keys, as only those of built-in kinds do."""
+    """The base with a strategic merge patch on it. `by_key` where the lists have merge keys, as only those of known schemas do.
+
+    Raises PatchError where a mapping meets a list or a scalar.
+    """
     if _directive(patch) == "replace":
-        return Mapping(tuple(entry for entry in patch if entry.key != _DIRECTIVE), base.location)
+        return _cleaned_mapping(patch, by_key)
     entries = {str(entry.key): entry for entry in base}
     for entry in patch:
         below = entries.get(entry.key)
         if removes(entry.value):
             entries.pop(entry.key, None)
         elif entry.key != _DIRECTIVE:
-            entries[str(entry.key)] = Entry(entry.key, _merged(entry, below.value, by_key)) if below else Entry(entry.key, entry.value)
-    return Mapping(tuple(entries.values()), base.location, open=base.open or patch.open)
+            entries[str(entry.key)] = _merged_entry(entry, below, by_key)
+    return Mapping(tuple(entries.values()), base.location, base.tag, base.open or patch.open)
 
 
 def removes(node: Node) -> bool:
     """Whether a patch's value takes away what it is put on."""
-    return (isinstance(node, Scalar) and node.is_null) or (isinstance(node, Mapping) and _directive(node) == "delete")
+    return _is_null(node) or (isinstance(node, Mapping) and _directive(node) == "delete")
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.is_null
 
 
 def _directive(mapping: Mapping) -> str:
@@ -59,39 +53,59 @@ def _directive(mapping: Mapping) -> str:
     return str(directive) if isinstance(directive, Text) else ""
 
 
-def _merged(entry: Entry, below: Node, by_key: bool) -> Node:
-    if isinstance(entry.value, Mapping) and isinstance(below, Mapping):
-        return merge(below, entry.value, by_key)
-    key = _MERGE_KEYS.get(entry.key) if by_key else None
-    if key and isinstance(entry.value, Sequence) and isinstance(below, Sequence):
-        return _merge_items(below, entry.value, key)
-    return entry.value
+def _merged_entry(entry: Entry, below: Entry | None, by_key: bool) -> Entry:
+    """The entry of a patch over that of the base. What is merged keeps its old key, what is replaced stands where the patch has it."""
+    if below is None or _is_null(below.value):
+        return Entry(entry.key, _cleaned(entry.value, by_key))
+    value, old = entry.value, below.value
+    if isinstance(value, Unknown) or isinstance(old, Unknown):
+        return Entry(entry.key, Unknown(str(entry.key), entry.key.location))
+    if isinstance(value, Mapping) and isinstance(old, Mapping):
+        return Entry(below.key, merge(old, value, by_key))
+    if isinstance(value, Sequence) and isinstance(old, Sequence):
+        key = merge_key(entry.key) if by_key else None
+        return Entry(below.key, _merge_items(old, value, key)) if key else Entry(entry.key, value)
+    if isinstance(value, Scalar) and isinstance(old, Scalar):
+        return Entry(entry.key, value)
+    raise PatchError
 
 
 def _merge_items(base: Sequence, patch: Sequence, key: str) -> Sequence:
-    """The items of the base with those of the patch merged in by their key; new ones come first."""
+    """The items of both, merged by their key: those of the patch in its order, then what else the base holds."""
     if any(_directive(item) == "replace" for item in patch.mappings()):
-        return Sequence(tuple(item for item in patch if not (isinstance(item, Mapping) and _DIRECTIVE in item)), base.location)
-    items: dict[int, Node] = dict(enumerate(base))
-    places = {_name(item, key): index for index, item in reversed(items.items())}
-    added: list[Node] = []
+        items = tuple(_cleaned(item, True) for item in patch if not (isinstance(item, Mapping) and _DIRECTIVE in item))
+        return Sequence(items, base.location)
+    waiting: dict[int, Node] = dict(enumerate(base))
+    places = {_name(item, key): index for index, item in reversed(waiting.items())}
+    first: list[Node] = []
     for item in patch:
         name = _name(item, key)
-        index = None if name is None else places.get(name)
-        removes = isinstance(item, Mapping) and _directive(item) == "delete"
-        if index is None or index not in items:
-            added += () if removes else (item,)
-        elif removes:
-            del items[index]
-        else:
-            items[index] = merge(items[index], item, True)  # type: ignore[arg-type]
-    return Sequence((*added, *items.values()), base.location, open=base.open or patch.open)
+        below = None if name is None else waiting.pop(places.get(name, -1), None)
+        if not (isinstance(item, Mapping) and _directive(item) == "delete"):
+            merges = isinstance(item, Mapping) and isinstance(below, Mapping)
+            first.append(merge(below, item, True) if merges else _cleaned(item, True))  # type: ignore[arg-type]
+    return Sequence((*first, *waiting.values()), base.location, base.tag, base.open or patch.open)
 
 
 def _name(item: Node, key: str) -> str | None:
     """What an item is called by its merge key; None where that is not known."""
     name = item.scalar(key) if isinstance(item, Mapping) else None
     return str(name) if isinstance(name, Text) else None
+
+
+def _cleaned(node: Node, by_key: bool) -> Node:
+    """What a patch adds where the base has nothing: without its nulls, and without what it would take away."""
+    if isinstance(node, Mapping):
+        return _cleaned_mapping(node, by_key)
+    if isinstance(node, Sequence) and by_key:
+        items = tuple(_cleaned(item, by_key) for item in node if not (isinstance(item, Mapping) and _DIRECTIVE in item))
+        return Sequence(items, node.location, node.tag, node.open)
+    return node
+
+
+def _cleaned_mapping(mapping: Mapping, by_key: bool) -> Mapping:
+    kept = (entry for entry in mapping if entry.key != _DIRECTIVE and not removes(entry.value))
+    return Mapping(tuple(Entry(key, _cleaned(value, by_key)) for key, value, _ in kept), mapping.location, mapping.tag, mapping.open)
 
 
 def apply_operations(root: Mapping, operations: Sequence) -> Mapping:
@@ -114,13 +128,53 @@ def _apply(root: Node, operation: Mapping) -> Node:
         raise PatchError
     keys = _pointer(path)
     if name == "test":
+        if isinstance(value, Scalar) and _reached(root, keys) != value:
+            raise PatchError
         return root
-    if name == "remove" and keys:
-        return _edit(root, keys, lambda holder, key: _without(holder, key))
-    if name in ("add", "replace") and keys and value is not None:
-        inserts = name == "add"
-        return _edit(root, keys, lambda holder, key: _with(holder, key, value, inserts))
+    if not keys:
+        raise PatchError
+    if name == "remove":
+        return _edit(root, keys, _without)
+    if name in ("copy", "move"):
+        source = _pointer(_known(operation.scalar("from")))
+        value = _small(_reached(root, source))
+        root = root if name == "copy" else _edit(root, source, _without)
+    if name in ("add", "replace", "copy", "move") and value is not None:
+        inserts, found = name != "replace", value
+        return _edit(root, keys, lambda holder, key: _with(holder, key, found, inserts))
     raise PatchError
+
+
+def _known(value: Scalar | Unknown | None) -> Text:
+    if not isinstance(value, Text):
+        raise PatchError
+    return value
+
+
+def _reached(root: Node, keys: tuple[Scalar, ...]) -> Node:
+    node: Node | None = root
+    for key in keys:
+        node = node.items[_index(key, len(node))] if isinstance(node, Sequence) else node.get(key) if isinstance(node, Mapping) else None
+    if node is None:
+        raise PatchError
+    return node
+
+
+def _small(node: Node) -> Node:
+    """The node, where it is small enough to stand in a second place."""
+    waiting: list[Node] = [node]
+    for _ in range(_LARGEST_COPY):
+        if not waiting:
+            return node
+        waiting += _below(waiting.pop())
+    raise PatchError
+
+
+def _below(node: Node) -> Iterator[Node]:
+    if isinstance(node, Mapping):
+        yield from (value for _, value, _ in node)
+    elif isinstance(node, Sequence):
+        yield from node
 
 
 def _pointer(path: Text) -> tuple[Scalar, ...]:
@@ -144,6 +198,8 @@ def scalar(value: str, place: Text) -> Scalar:
 
 def _edit(node: Node, keys: tuple[Scalar, ...], change: Callable[[Node, Scalar], Node]) -> Node:
     """The node with what the last key names changed, and everything on the way there made anew."""
+    if not keys:
+        raise PatchError
     key, *rest = keys
     if not rest:
         return change(node, key)
@@ -159,8 +215,11 @@ def _edit(node: Node, keys: tuple[Scalar, ...], change: Callable[[Node, Scalar],
 
 
 def _index(key: str, limit: int) -> int:
-    index = int(key) if len(key) < _LONGEST_INDEX and key.isdecimal() else limit
-    if index >= limit:
+    """The index below a limit that a step names; -1 is the last one."""
+    digits = key.removeprefix("-")
+    number = int(digits) if len(digits) < _LONGEST_INDEX and digits.isdecimal() else limit
+    index = limit - number if key.startswith("-") else number
+    if not 0 <= index < limit:
         raise PatchError
     return index
 
@@ -170,19 +229,19 @@ def _with(holder: Node, key: Scalar, value: Node, inserts: bool) -> Node:
     if isinstance(holder, Mapping):
         entries = {str(entry.key): entry for entry in holder}
         entries[str(key)] = Entry(key, value)
-        return Mapping(tuple(entries.values()), holder.location, open=holder.open)
+        return Mapping(tuple(entries.values()), holder.location, holder.tag, holder.open)
     if not isinstance(holder, Sequence):
         raise PatchError
     items = list(holder)
-    index = len(items) if key == "-" else _index(key, len(items) + inserts)
+    index = len(items) if key == "-" and inserts else _index(key, len(items) + inserts)
     items[index : index if inserts else index + 1] = [value]
-    return Sequence(tuple(items), holder.location, open=holder.open)
+    return Sequence(tuple(items), holder.location, holder.tag, holder.open)
 
 
 def _without(holder: Node, key: Scalar) -> Node:
     if isinstance(holder, Mapping) and key in holder:
-        return Mapping(tuple(entry for entry in holder if entry.key != key), holder.location, open=holder.open)
+        return Mapping(tuple(entry for entry in holder if entry.key != key), holder.location, holder.tag, holder.open)
     if isinstance(holder, Sequence):
         index = _index(key, len(holder))
-        return Sequence((*holder.items[:index], *holder.items[index + 1 :]), holder.location, open=holder.open)
+        return Sequence((*holder.items[:index], *holder.items[index + 1 :]), holder.location, holder.tag, holder.open)
     raise PatchError

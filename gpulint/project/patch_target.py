@@ -1,59 +1,102 @@
-"""Which objects a kustomization's patch is for: by the patch's target, or by the kind and name that the patch holds itself."""
+"""Which objects a kustomization's entry is for: those that its selector means, or the one that a patch names itself."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from gpulint.deferred import NamedTuple, regex
 from gpulint.model.workload import kind_of
 from gpulint.parse.nodes import Entry, Mapping
 from gpulint.source import Text
 
 _LONGEST_NAME = 253
-_REPETITIONS = 2
+_LONGEST_SELECTOR = 1000
+_BRANCHES = {"*": 2, "+": 2, "{": 2, "?": 3, "(": 2}
+"""How often a pattern may hold each sign that lets the time to try it grow."""
+_REPEATED_GROUP = regex(r"\)[*+?{]")
+_NO_NAMESPACE = "default"
+_REQUIREMENT = regex(r"(!?)\s*([\w./-]+)\s*(?:(=|==|!=)\s*([\w.-]*)|(in|notin)\s*\(([^()]*)\))?\s*")
+_BETWEEN_REQUIREMENTS = regex(r",(?![^()]*\))")
 
 
-def is_target(target: Mapping, root: Mapping, names: Iterable[str], namespaces: Iterable[str]) -> bool:
-    """Whether an object is one that a target means. `names` are those it has and had, `namespaces` likewise; all fields are patterns."""
-    return (
-        _agrees(target, "kind", (kind_of(root),))
-        and _agrees(target, "group", (group_of(root),))
-        and _agrees(target, "version", (text_at(root, "apiVersion").rpartition("/")[2],))
-        and _agrees(target, "name", names)
-        and _agrees(target, "namespace", namespaces)
-        and _has_labels(target, root)
+class Name(NamedTuple):
+    """A namespace and name of an object; "" where it has none."""
+
+    namespace: str
+    name: str
+
+
+def is_selected(selector: Mapping, root: Mapping, names: Sequence[Name]) -> bool | None:
+    """Whether an object is one that a selector means; None where that cannot be told. `names` are those it had, the last one it has: the
+    first and the last count. Their fields are patterns."""
+    first, last = names[0], names[-1]
+    return _all(
+        (
+            _agrees(selector, "kind", kind_of(root)),
+            _agrees(selector, "group", group_of(root)),
+            _agrees(selector, "version", text_at(root, "apiVersion").rpartition("/")[2]),
+            _agrees(selector, "name", first.name, last.name),
+            _agrees(selector, "namespace", first.namespace or _NO_NAMESPACE, last.namespace or _NO_NAMESPACE),
+            meets(text_at(selector, "labelSelector"), root.mapping("metadata", "labels")),
+            meets(text_at(selector, "annotationSelector"), root.mapping("metadata", "annotations")),
+        )
     )
 
 
-def names_itself(body: Mapping, root: Mapping, names: Iterable[str]) -> bool:
-    """Whether a patch without a target holds the kind, group and name of an object."""
-    return kind_of(body) == kind_of(root) and group_of(body) == group_of(root) and text_at(body, "metadata", "name") in names
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    found = tuple(answers)
+    return False if False in found else None if None in found else True
 
 
-def _agrees(target: Mapping, key: str, actual: Iterable[str]) -> bool:
-    pattern = text_at(target, key)
-    return not pattern or any(_matches(pattern, each) for each in actual)
+def names_itself(body: Mapping, root: Mapping, names: Sequence[Name]) -> bool | None:
+    """Whether a patch without a target holds the version, kind, name and namespace of an object, as it is or was. None where it is not
+    exact: kustomize then builds nothing at all."""
+    if kind_of(body) != kind_of(root) or text_at(body, "metadata", "name") not in {each.name for each in names}:
+        return False
+    own = Name(text_at(body, "metadata", "namespace") or _NO_NAMESPACE, text_at(body, "metadata", "name"))
+    is_exact = own in {Name(each.namespace or _NO_NAMESPACE, each.name) for each in names}
+    return True if is_exact and text_at(body, "apiVersion") == text_at(root, "apiVersion") else None
 
 
-def _matches(pattern: str, name: str) -> bool:
-    """Whether a pattern means a name. One that could take long to try is read as a plain name."""
-    if len(name) > _LONGEST_NAME or sum(map(pattern.count, "*+{")) > _REPETITIONS or ")" in pattern:
-        return pattern == name
+def _agrees(selector: Mapping, key: str, *actual: str) -> bool | None:
+    """Whether a field of a selector means one of the words, or says nothing."""
+    pattern = text_at(selector, key)
+    found = {_matches(pattern, each) for each in actual}
+    return True if not pattern or True in found else None if None in found else False
+
+
+def _matches(pattern: str, name: str) -> bool | None:
+    """Whether a pattern means a name; None where it cannot be tried, or not in a short time."""
+    if pattern == name:
+        return True
+    if len(name) > _LONGEST_NAME or _REPEATED_GROUP.search(pattern) or any(pattern.count(sign) > most for sign, most in _BRANCHES.items()):
+        return None
     try:
         return re.fullmatch(pattern, name) is not None
     except re.error:
-        return pattern == name
+        return None
 
 
-def _has_labels(target: Mapping, root: Mapping) -> bool:
-    """Whether an object has the labels of a target's `labelSelector`; forms other than `a=b` and `a` count as met."""
-    labels = root.mapping("metadata", "labels")
-    for part in text_at(target, "labelSelector").split(","):
-        key, equals, wanted = (piece.strip() for piece in part.replace("==", "=").partition("="))
-        plain = key and "!" not in key and " " not in key
-        if plain and not (key in labels and (not equals or text_at(labels, key) == wanted)):
-            return False
-    return True
+def meets(selector: str, notes: Mapping) -> bool | None:
+    """Whether labels or annotations meet each requirement of a selector (`a`, `!a`, `a=b`, `a != b`, `a in (b, c)`); None where one of
+    these is of no such form."""
+    if not selector.strip():
+        return True
+    if len(selector) > _LONGEST_SELECTOR:
+        return None
+    return _all(_meets_one(part, notes) for part in _BETWEEN_REQUIREMENTS.split(selector))
+
+
+def _meets_one(requirement: str, notes: Mapping) -> bool | None:
+    match = _REQUIREMENT.fullmatch(requirement.strip())
+    if match is None:
+        return None
+    absent, key, sign, wanted, word, listed = match.groups()
+    if not (sign or word):
+        return (key in notes) != bool(absent)
+    words = [wanted] if sign else [each.strip() for each in listed.split(",")]
+    return (key in notes and text_at(notes, key) in words) == (sign in ("=", "==") or word == "in")
 
 
 def text_at(mapping: Mapping, *path: str) -> str:
@@ -68,7 +111,7 @@ def group_of(root: Mapping) -> str:
 
 
 def without_identity(body: Mapping) -> Mapping:
-    """A patch that has a target, without what says what it would patch by itself."""
+    """A patch without what says what it is for: an object keeps its kind, name and namespace."""
     entries = (entry for entry in body if entry.key not in ("apiVersion", "kind"))
     return Mapping(tuple(_nameless(entry) if entry.key == "metadata" else entry for entry in entries), body.location)
 

@@ -1,4 +1,5 @@
-"""What one place of the files becomes in several effective containers: what any of them supplies is open in the others."""
+"""What one place of the files becomes in several effective containers: what any of them supplies is open in the others, but for overlays
+of a kustomization, each of which is applied as it is."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def supplied_aspects(container: Container) -> frozenset[str]:
 
 
 def open_to_variants(containers: Iterable[Container]) -> tuple[Container, ...]:
-    """The containers, with what another container of the same place supplies open in each."""
+    """The containers, with what another container of the same place supplies open in each that is no overlay's."""
     found = tuple(containers)
     places: dict[Location, list[frozenset[str]]] = {}
     for container in found:
@@ -44,7 +45,7 @@ def _opened(container: Container, variants: list[frozenset[str]], pods: dict[int
     """The container with the aspects open that its variants have and it has not. `pods` keeps one Pod for the containers of a pod."""
     missing = frozenset[str]().union(*variants) - supplied_aspects(container)
     pod = container.pod
-    if not missing or len(variants) == 1:
+    if not missing or len(variants) == 1 or container.overlay is not None:
         return container
     if pod is not None:
         pod = pods.setdefault(id(pod), replace(pod, open=pod.open | (missing & _OF_THE_POD)))

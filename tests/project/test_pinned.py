@@ -24,7 +24,7 @@ def overlay(number: int) -> str:
     return f"""
         resources: [../base]
         patches:
-          - patch: '{{"kind": "Pod", "metadata": {{"name": "chat"}}, "spec": {{"hostname": "chat{number}"}}}}'
+          - patch: '{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "chat"}}, "spec": {{"hostname": "chat{number}"}}}}'
         """
 
 
