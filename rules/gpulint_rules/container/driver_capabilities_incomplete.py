@@ -31,7 +31,8 @@ def check(container: Container, project: Project) -> Iterator[Problem]:
 
 
 def _is_nvidia(container: Container) -> bool:
-    return all(each.vendor in ("", "nvidia") for each in container.requests)
+    """Whether the driver is NVIDIA's for all that is known; a request that is refused brings none at all."""
+    return all(each.vendor in ("", "nvidia") and not each.faults for each in container.requests)
 
 
 RULE = Rule("GPU207", "driver-capabilities-incomplete", Container, (Severity.WARNING,), Impact.CPU_FALLBACK, check)
