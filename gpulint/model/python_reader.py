@@ -106,9 +106,9 @@ def _decorators(outline: Outline, node: Function | ast.ClassDef) -> tuple[str, .
 
 
 def _name_location(source: Source, node: Function) -> Location:
-    """The function's name, which stands behind `def` or `async def` and one or more blanks."""
+    """The function's name, which stands behind `def` or `async def` and blanks; `def` where it is written otherwise or on the next line."""
     whole = location(source, node)
-    column = source.line(whole.line).find(node.name, whole.column + 3) + 1
+    column = source.line(whole.line).find(node.name, whole.column + 3) + 1 or whole.column
     return Location(whole.path, whole.line, column, whole.line, column + len(node.name))
 
 

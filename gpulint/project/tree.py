@@ -117,6 +117,10 @@ class Tree:
             if self._would_matter(path, error.head):
                 self.unreadable[path] = str(error)
             return None
+        if data is not None and path.endswith(".py") and (b"\r" in data or not data.isascii()):
+            from gpulint.parse.python_text import in_utf8
+
+            data = in_utf8(data)
         return None if data is None else Source(path, data)
 
     def _would_matter(self, path: str, head: bytes) -> bool:

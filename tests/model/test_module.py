@@ -397,3 +397,9 @@ def test_every_place_lies_in_the_file() -> None:
         for each in noted:
             assert 1 <= each.location.line <= each.location.end_line <= source.line_count
             assert re.match(r"\S", text_at(code, each.location))
+
+
+@pytest.mark.parametrize(("code", "column"), [("async  def  main(): ...", 13), ("def \\\n    main(): ...", 1), ("def ma\uff49n(): ...", 1)])
+def test_the_place_of_a_function(code: str, column: int) -> None:
+    place = module_of(code).scopes["main"].location
+    assert (place.line, place.column) == (1, column)
