@@ -75,7 +75,7 @@ def _is_for_gpu_alone(installed: Installed) -> bool:
 
 def is_for_other_accelerator(stage: Stage, project: Project) -> bool:
     """Whether the image is for a TPU, Neuron, Gaudi or Intel's GPUs: by its base, a package, or what its container asks for."""
-    if _vendor(stage.chain()[-1].base) in _OTHER_ACCELERATORS:
+    if vendor_of(stage.chain()[-1].base) in _OTHER_ACCELERATORS:
         return True
     requests = (request for container in project.containers_of(stage) for request in container.requests)
     if any(not is_gpu_vendor(request.vendor) for request in requests):
@@ -85,7 +85,8 @@ def is_for_other_accelerator(stage: Stage, project: Project) -> bool:
     return any(each is not None and each.implies in _OTHER_ACCELERATORS for each in facts)
 
 
-def _vendor(image: ImageRef | None) -> str:
+def vendor_of(image: ImageRef | None) -> str:
+    """Whose GPUs an image is for, as far as its name and tag are known."""
     if image is None or isinstance(image.name, Unknown):
         return ""
     return (image.name_facts if isinstance(image.tag, Unknown) else image.facts).vendor

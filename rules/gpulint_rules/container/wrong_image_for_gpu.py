@@ -11,6 +11,7 @@ from gpulint.model.container import Container, GpuRequest, RequestKind
 from gpulint.model.image import ImageRef
 from gpulint.project import Project
 from gpulint.project.container_image import base_of
+from gpulint.project.torch_vendor import VendorBuild, torch_vendor
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
 SHOWN = {"nvidia": "NVIDIA", "jetson": "NVIDIA", "amd": "AMD", "intel": "Intel"}
@@ -18,15 +19,24 @@ SHOWN = {"nvidia": "NVIDIA", "jetson": "NVIDIA", "amd": "AMD", "intel": "Intel"}
 
 def check(container: Container, project: Project) -> Iterator[Problem]:
     """An error where image and request name different vendors; a warning where the image is the CPU variant of one that has others."""
-    image = base_of(container, project)
     request = next((each for each in container.requests if _gives_gpu(each)), None)
-    if image is None or request is None or is_infrastructure(container):
+    if request is None or is_infrastructure(container):
         return
-    made_for, asked = image.facts.vendor, {each.vendor for each in container.requests if _gives_gpu(each) and each.vendor}
-    if made_for in SHOWN and asked and all(SHOWN.get(vendor) not in (None, SHOWN[made_for]) for vendor in asked):
+    asked = {each.vendor for each in container.requests if _gives_gpu(each) and each.vendor}
+    image = base_of(container, project)
+    if image is not None and _is_for_others(image.facts.vendor, asked):
         yield _other_vendor(image, request, container, project)
-    elif project.build_of(container) is None:
+    elif project.build_of(container) is not None:
+        torch = torch_vendor(container, project)
+        if torch is not None and _is_for_others(torch.vendor, asked):
+            yield _other_build(torch, request)
+    elif image is not None:
         yield from _cpu_variant(image, request)
+
+
+def _is_for_others(made_for: str, asked: set[str]) -> bool:
+    """Whether none of the vendors that are asked for is the one that something is made for."""
+    return made_for in SHOWN and bool(asked) and all(SHOWN.get(vendor) not in (None, SHOWN[made_for]) for vendor in asked)
 
 
 def _gives_gpu(request: GpuRequest) -> bool:
@@ -45,6 +55,16 @@ def _other_vendor(image: ImageRef, request: GpuRequest, container: Container, pr
     return Problem(
         image.location, message, Severity.ERROR, help=f"use a build for {asked}, or ask for a GPU of {made_for}", related=tuple(related)
     )
+
+
+def _other_build(torch: VendorBuild, request: GpuRequest) -> Problem:
+    made_for, asked = SHOWN[torch.vendor], SHOWN.get(request.vendor, request.vendor)
+    message = f"torch comes from {torch.source}, built for {made_for} GPUs, and the container asks for one of {asked}: it does not see it"
+    related = [Related(request.location, f"a GPU of {asked} is asked for here")]
+    if torch.choice is not None:
+        related.append(Related(torch.choice.location, "the build is chosen here"))
+    help_line = f"take the index of a build for {asked}, or ask for a GPU of {made_for}"
+    return Problem(torch.installed.package.location, message, Severity.ERROR, help=help_line, related=tuple(related))
 
 
 def _cpu_variant(image: ImageRef, request: GpuRequest) -> Iterator[Problem]:
