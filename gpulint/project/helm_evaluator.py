@@ -32,11 +32,32 @@ from gpulint.parse.go_template import (
 from gpulint.project.helm_functions import FUNCTIONS, RenderFailed, known, merged
 from gpulint.project.helm_placement import parse_traced
 from gpulint.project.helm_text import Part, PartKind, Traced, Undecided, hole, literal, of_text
-from gpulint.project.helm_values import Decided, Leaf, List, Map, Undefined, Value, as_text, from_node, place_of_key, put, truth
+from gpulint.project.helm_values import Decided, Leaf, List, Map, Undefined, Value, as_text, from_node, place_of_key, put, size, truth
 from gpulint.source import Location, Source, Unknown, UnknownValue
 
 MAX_STEPS = 200_000
+"""What the charts of a tree may take in all: a step for each node that is evaluated, each value that a function looks at, and each line of
+text. A large real chart takes some 5,000 for one set of values."""
+
 MAX_CALLS = 40
+"""Templates that call each other."""
+
+_LINE = 50
+_WALKS = frozenset(("deepCopy", "toYaml", "toJson", "merge", "mergeOverwrite", "has", "uniq", "without", "fromYaml", "omit", "pick"))
+"""Functions that look at all that is in their values; the others look at the outermost."""
+
+
+class Budget:
+    """The steps that are left. Beyond them nothing is rendered."""
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+
+    def take(self, steps: int) -> None:
+        """Take steps. Raises RenderFailed where none are left."""
+        self.left -= steps
+        if self.left < 0:
+            raise RenderFailed
 
 
 class Unit:
@@ -46,12 +67,16 @@ class Unit:
         self.source = source
         self.template: Template = parse_go_template(source)
         self._origin = origin
+        self._written: dict[tuple[int, int], tuple[Part, ...]] = {}
 
-    def written(self, start: int, end: int) -> Iterator[Part]:
-        """The text between two offsets, line by line in its places."""
-        if self._origin is not None:
-            yield from self._origin.cut(start, end).parts
-            return
+    def written(self, start: int, end: int) -> tuple[Part, ...]:
+        """The text between two offsets, line by line in its places. Loops ask for it again and again."""
+        if (start, end) not in self._written:
+            parts = self._lines(start, end) if self._origin is None else self._origin.cut(start, end).parts
+            self._written[start, end] = tuple(parts)
+        return self._written[start, end]
+
+    def _lines(self, start: int, end: int) -> Iterator[Part]:
         text = self.source.text
         while start < end:
             line_end = text.find("\n", start, end) + 1 or end
@@ -101,9 +126,9 @@ class _Frame:
 class Evaluator:
     """Evaluates the templates of one chart with one set of values."""
 
-    def __init__(self, definitions: dict[str, Definition]) -> None:
+    def __init__(self, definitions: dict[str, Definition], budget: Budget) -> None:
         self._definitions = dict(definitions)
-        self._steps = MAX_STEPS
+        self._budget = budget
         self._calls = 0
         self._undecided = 0
         merge, overwrite = partial(self._merge, overrides=False), partial(self._merge, overrides=True)
@@ -133,13 +158,12 @@ class Evaluator:
 
     def _nodes(self, nodes: tuple[Node, ...], frame: _Frame) -> None:
         for node in nodes:
-            self._steps -= 1
-            if self._steps < 0:
-                raise RenderFailed
+            self._budget.take(1)
             self._node(node, frame)
 
     def _node(self, node: Node, frame: _Frame) -> None:
         if isinstance(node, TextNode):
+            self._budget.take((node.end - node.start) // _LINE)
             frame.out += frame.unit.written(node.start, node.end)
         elif isinstance(node, ActionNode):
             self._action(node.pipeline, frame)
@@ -300,9 +324,7 @@ class Evaluator:
 
     def _value(self, pipeline: Pipeline, frame: _Frame) -> Value:
         """The value of a pipeline, Unknown where it cannot be told."""
-        self._steps -= 1
-        if self._steps < 0:
-            raise RenderFailed
+        self._budget.take(1)
         try:
             value: Value = None
             for number, command in enumerate(pipeline.commands):
@@ -323,7 +345,7 @@ class Evaluator:
 
     def _operand(self, operand: Operand, frame: _Frame, pipeline: Pipeline) -> Value:
         if isinstance(operand, Literal):
-            return _constant(operand, frame.unit.location(pipeline.start, pipeline.end))
+            return _constant(operand.data, pipeline, frame.unit)
         if isinstance(operand, Dot):
             return _fields(frame.dot, operand.fields)
         if isinstance(operand, Variable):
@@ -338,11 +360,11 @@ class Evaluator:
         if name in ("and", "or"):
             return self._chosen(name, operands, frame, pipeline, last)
         values = [*(self._operand(operand, frame, pipeline) for operand in operands), *last]
-        place = frame.unit.location(pipeline.start, pipeline.end)
+        self._budget.take(sum(size(value, name.removeprefix("must") in _WALKS) for value in values))
         own, function = self._own.get(name), FUNCTIONS.get(name)
         try:
             if own is not None:
-                return own(place, *values)
+                return own(frame.unit.location(pipeline.start, pipeline.end), *values)
             if function is not None:
                 return function(*values)
         except (TypeError, ValueError, OverflowError):
@@ -469,10 +491,10 @@ def _as_unknown(_value: Value) -> None:
     raise Undecided
 
 
-def _constant(constant: Literal, place: Location) -> Value:
-    if constant.data is None:
-        return None
-    return literal(constant.data, place) if isinstance(constant.data, str) else Leaf(constant.data)
+def _constant(data: str | int | float | bool | None, pipeline: Pipeline, unit: Unit) -> Value:
+    if isinstance(data, str):
+        return literal(data, unit.location(pipeline.start, pipeline.end))
+    return None if data is None else Leaf(data)
 
 
 def _fields(value: Value, names: tuple[str, ...]) -> Value:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from gpulint.deferred import regex
-from gpulint.project.helm_text import Part, PartKind, Traced, Undecided, literal, of_unknown
+from gpulint.project.helm_text import MAX_LENGTH, Part, PartKind, Traced, Undecided, literal, of_unknown
 from gpulint.project.helm_values import (
     Leaf,
     List,
@@ -28,8 +28,8 @@ from gpulint.project.helm_values import (
 )
 from gpulint.source import Location, Unknown
 
-MAX_COUNT = 1000
-"""How often a text is repeated and how far is counted."""
+MAX_COUNT, MAX_ITEMS = 1000, 10_000
+"""How often a text is repeated and how far is counted; how long a list may grow."""
 
 _VERB = regex(r"%(?:(%)|([-+# 0]*[\d.]*)(\w))")
 _INTEGER = regex(r"[-+]?\d{1,18}")
@@ -251,7 +251,15 @@ def _trim_prefix(prefix: Value, value: Value) -> Traced:
 
 
 def _replace(old: Value, new: Value, value: Value) -> Traced:
+    text = known(value)
+    _within(len(text) + text.count(known(old)) * len(known(new)))
     return _mapped(value, lambda text: text.replace(known(old), known(new)))
+
+
+def _within(length: int) -> None:
+    """Raises Undecided for a text past the bound, before it is made."""
+    if length > MAX_LENGTH:
+        raise Undecided
 
 
 def _mapped(value: Value, change: Callable[[str], str]) -> Traced:
@@ -277,7 +285,9 @@ def _cat(*values: Value) -> Traced:
 
 
 def _repeat(count: Value, value: Value) -> Traced:
-    return _new(known(value) * _bounded(_integer(count)), value)
+    text, times = known(value), _bounded(_integer(count))
+    _within(len(text) * times)
+    return _new(text * times, value)
 
 
 def _bounded(count: int) -> int:
@@ -287,7 +297,9 @@ def _bounded(count: int) -> int:
 
 
 def _indent(count: Value, value: Value) -> Traced:
-    return _string(value).indented(_bounded(_integer(count)))
+    text, blanks = _string(value), _bounded(_integer(count))
+    _within(text.literal.count("\n") * blanks)
+    return text.indented(blanks)
 
 
 def _nindent(count: Value, value: Value) -> Traced:
@@ -307,7 +319,7 @@ def _join(mark: Value, values: Value) -> Traced:
 
 def _split_list(mark: Value, value: Value) -> List:
     text, by = _string(value), known(mark)
-    if not by:
+    if not by or text.known().count(by) > MAX_ITEMS:
         raise Undecided
     found, start = [], 0
     for word in text.known().split(by):
@@ -399,6 +411,8 @@ def _prepend(values: Value, item: Value) -> List:
 
 
 def _concat(*values: Value) -> List:
+    if sum(map(len, map(_list, values))) > MAX_ITEMS:
+        raise Undecided
     return List((item for each in values for item in _list(each)), _place(*values))
 
 

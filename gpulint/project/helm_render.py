@@ -19,7 +19,7 @@ from gpulint.model.workload import objects
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import Document
 from gpulint.project.helm_chart import Charts, Dependency, HelmChart, is_enabled, root_context, values_of
-from gpulint.project.helm_evaluator import Evaluator, Unit
+from gpulint.project.helm_evaluator import Budget, Evaluator, Unit
 from gpulint.project.helm_functions import RenderFailed
 from gpulint.project.helm_placement import Rendering, parse_traced
 from gpulint.project.helm_text import Part, Traced, Undecided
@@ -44,12 +44,12 @@ _TOLERATIONS = regex(r"^\s*tolerations:", 8)
 
 def rendered_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Container]:
     """The containers of what the charts of a tree render, where one of their files matters."""
-    charts = Charts(tree)
+    charts, budget = Charts(tree), Budget()
     for path in charts.outermost():
         if _matters(tree, dirname(path), matters):
             chart = charts.load(path)
             if chart is not None and not chart.is_library and chart.is_readable:
-                yield from _of_chart(tree, charts, chart)
+                yield from _of_chart(tree, charts, chart, budget)
 
 
 def _matters(tree: Tree, folder: str, matters: Callable[[str], bool]) -> bool:
@@ -58,10 +58,10 @@ def _matters(tree: Tree, folder: str, matters: Callable[[str], bool]) -> bool:
     return any(path.startswith(prefix) and matters(path) for path in tree.paths(Kind.VALUES, Kind.TEMPLATE))
 
 
-def _of_chart(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Container]:
+def _of_chart(tree: Tree, charts: Charts, chart: HelmChart, budget: Budget) -> Iterator[Container]:
     reader, seen = _Reader(frozenset(tree.paths(Kind.VALUES))), set()
     for given in given_values(tree, charts, chart):
-        for path, text in rendered_texts(chart, given):
+        for path, text in rendered_texts(chart, given, budget):
             written = "".join(part.text for part in text.parts)
             if (path, written) not in seen:
                 seen.add((path, written))
@@ -80,12 +80,12 @@ def given_values(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Map]:
             yield given
 
 
-def rendered_texts(chart: HelmChart, given: Map) -> list[tuple[str, Traced]]:
+def rendered_texts(chart: HelmChart, given: Map, budget: Budget) -> list[tuple[str, Traced]]:
     """What the templates of a chart and of those below it write, each with its path; nothing where the chart refuses these values."""
     try:
-        evaluator = Evaluator(chart.definitions())
+        evaluator = Evaluator(chart.definitions(), budget)
         return list(_of_values(chart, values_of(chart, given), evaluator))
-    except (RenderFailed, Undecided):
+    except (RenderFailed, Undecided, RecursionError):
         return []
 
 

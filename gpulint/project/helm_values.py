@@ -322,6 +322,22 @@ def json_text(text: Traced) -> Traced:
     return mark + text + mark
 
 
+def size(value: Value, deep: bool) -> int:
+    """How many values and lines of text there are in a value, or of a collection at its outermost. Raises Undecided past a bound."""
+    waiting, found = [value], 0
+    while waiting:
+        each = waiting.pop()
+        found += 1
+        if isinstance(each, Traced):
+            found += len(each.parts)
+        elif isinstance(each, (Map, List)) and (deep or each is value):
+            found += len(each)
+            waiting += (each.values() if isinstance(each, Map) else each) if deep else ()
+        if found > MAX_VALUES:
+            raise Undecided
+    return found
+
+
 def copied(value: Value, depth: int = 0, counter: list[int] | None = None) -> Value:
     """A copy that shares no collection with the value. Raises Undecided where that would be too large."""
     counter = [MAX_VALUES] if counter is None else counter

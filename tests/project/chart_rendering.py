@@ -19,6 +19,7 @@ from gpulint.model.kubernetes import read_containers
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import parse
 from gpulint.project.helm_chart import Charts, HelmChart
+from gpulint.project.helm_evaluator import Budget
 from gpulint.project.helm_placement import parse_traced
 from gpulint.project.helm_render import rendered_texts
 from gpulint.project.helm_text import Undecided
@@ -91,7 +92,7 @@ def by_gpulint(charts: Charts, chart: HelmChart, values: str | None) -> Document
     given = from_node(root, is_default=True) if root is not None else Map()
     assert isinstance(given, Map)
     found: Documents = {}
-    for path, text in rendered_texts(chart, given):
+    for path, text in rendered_texts(chart, given, Budget()):
         try:
             documents = parse_traced(text, path).documents
         except Undecided:

@@ -30,7 +30,7 @@ def test_a_construct_is_evaluated_as_by_helm(construct: Construct, tmp_path: Pat
     assert compared(tmp_path) == ([], 0)
 
 
-@pytest.mark.parametrize("constructs", mixtures(seed=7, count=12), ids=len)
+@pytest.mark.parametrize("constructs", list(mixtures(seed=7, count=12)), ids=len)
 def test_constructs_together_are_evaluated_as_by_helm(constructs: tuple[Construct, ...], tmp_path: Path) -> None:
     write_chart(tmp_path, constructs)
     assert compared(tmp_path) == ([], 0)
