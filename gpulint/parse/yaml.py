@@ -117,7 +117,7 @@ def parse(source: Source, wanted: Callable[[str], bool] | None = None) -> YamlSy
     text, parts = source.text, documents(source)
     if is_json(source.path):
         text, parts = as_yaml(text), [Part(0, len(text))]
-    reader = _Reader(source, text)
+    reader = _Reader(source, text, wanted)
     for part in parts[:MAX_DOCUMENTS]:
         if wanted is None or wanted(text[part.start : part.end]):
             reader.read(part)
@@ -129,11 +129,12 @@ def parse(source: Source, wanted: Callable[[str], bool] | None = None) -> YamlSy
 class _Reader:
     """Reads the parts of one file, and gathers documents and problems."""
 
-    def __init__(self, source: Source, text: str) -> None:
+    def __init__(self, source: Source, text: str, wanted: Callable[[str], bool] | None) -> None:
         self.documents: list[Document] = []
         self.problems: list[SyntaxProblem] = []
         self._path = source.path
         self._text = text
+        self._wanted = wanted
         self._line = 1
         self._counted = 0
         self._composer = Composer(source.path)
@@ -145,7 +146,8 @@ class _Reader:
     def read(self, part: Part) -> None:
         text = self._text[part.start : part.end]
         if len(text) > MAX_VALUES and sum(map(text.count, _VALUE_MARKS)) > MAX_VALUES:
-            self.refuse(part, f"the document holds more than {MAX_VALUES:,} values")
+            if not self._read_items(part, text):
+                self.refuse(part, f"the document holds more than {MAX_VALUES:,} values")
             return
         first_line = self._line_of(part.start)
         try:
@@ -155,6 +157,20 @@ class _Reader:
             if not roots:
                 self.problems.append(explain(error, self._path, text, first_line))
         self.documents.extend([Document(root, self._location(text, first_line)) for root in roots])
+
+    def _read_items(self, part: Part, text: str) -> bool:
+        """Read a long list of objects item by item, each as a document of its own. Whether it is such a list."""
+        from gpulint.parse.object_list import items
+
+        parts = [Part(part.start + start, part.start + end) for start, end in items(text)]
+        for item in parts[:MAX_DOCUMENTS]:
+            if self._wanted is None or self._wanted(self._text[item.start : item.end]):
+                done = len(self.documents)
+                self.read(item)
+                self.documents[done:] = [document for each in self.documents[done:] for document in _each_item(each)]
+        for item in parts[MAX_DOCUMENTS : MAX_DOCUMENTS + 1]:
+            self.refuse(item, f"the list holds more than {MAX_DOCUMENTS:,} objects")
+        return bool(parts)
 
     def refuse(self, part: Part, message: str) -> None:
         """Note why a part is not read."""
@@ -190,6 +206,12 @@ class _Reader:
             return self._roots(_events_of_yaml_1_2(text), text, first_line)
         except Exception:  # It raises more than its own errors.
             return []
+
+
+def _each_item(document: Document) -> Iterator[Document]:
+    """An item of a list as a document; in YAML it was read with its dash, as a list of one."""
+    roots = document.root.items if isinstance(document.root, Sequence) else (document.root,)
+    return (Document(root, document.location, document.template) for root in roots)
 
 
 def _events(text: str) -> Iterator[Event]:
