@@ -188,12 +188,12 @@ def is_infrastructure(container: Container) -> bool:
 
 
 def is_for_developers(container: Container) -> bool:
-    """Whether the container is one to develop in: an editor's, or one by its name or the folder of its file."""
+    """Whether the container is one to develop in: an editor's, or one by its name, or by the name or folder of its file."""
     if container.is_dev_container:
         return True
     names = [str(name) for name in (container.name, container.service.name if container.service else None) if isinstance(name, Text)]
-    folders = container.location.path.split("/")[:-1]
-    return any(_DEVELOPERS.fullmatch(name) for name in (*names, *folders))
+    *folders, file = container.location.path.split("/")
+    return any(_DEVELOPERS.fullmatch(name) for name in (*names, *folders, *re.split(r"[._-]", file)))
 
 
 def is_for_tests(container: Container) -> bool:
