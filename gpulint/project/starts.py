@@ -29,6 +29,7 @@ from gpulint.facts.commands import (
 from gpulint.model.module import Assertion, Fallback, Gate
 from gpulint.model.python_reader import read_module
 from gpulint.model.script import read_script
+from gpulint.model.variable import EnvVar
 from gpulint.parse.python import parse
 from gpulint.parse.shell import SimpleCommand, split
 from gpulint.project.entry_script import is_certain, read_checks, words_of
@@ -46,7 +47,7 @@ class ProgramLink(NamedTuple):
     `path` is its entry module and `function` what of it the launcher names; `roots` are the folders that its imports are looked up in.
     `how` says how the link was found, and `location` is the word that names the program; `by` and `origin` say how that word led to the
     file, as for places.Found. `launcher` are the words in front of it, `arguments` those behind it, and `optimized` says that the
-    interpreter strips assert statements (`-O`).
+    interpreter strips assert statements (`-O`). `environment` is what the scripts and commands on the way set for it.
     """
 
     path: str
@@ -59,6 +60,7 @@ class ProgramLink(NamedTuple):
     launcher: tuple[str, ...] = ()
     by: str = ""
     origin: Location | None = None
+    environment: tuple[EnvVar, ...] = ()
 
     def read(self, modules: Modules) -> Program | None:
         """The program's start path."""
@@ -142,6 +144,7 @@ class _Follower:
     def __init__(self, places: Places, variables: Mapping[str, Value]) -> None:
         self._places = places
         self._variables = variables
+        self._environment: dict[str, EnvVar] = {}
         self.programs: list[ProgramLink] = []
         self.steps: dict[str, Step] = {}
         self.assertions: list[Assertion] = []
@@ -166,8 +169,10 @@ class _Follower:
         self._follow_command(words, depth)
 
     def _follow_command(self, words: Words, depth: int) -> None:
+        """Follow a command, with what `env` sets for it."""
         plain = [as_written(word) for word in words]
         start, known = program_index(plain), launcher(plain)
+        self._environment.update({str(each.name): each for each in map(_assigned, words[:start]) if each is not None})
         if known is not None:
             self._follow_launcher(known, words, depth)
             return
@@ -333,7 +338,8 @@ class _Follower:
             return
         optimized = any(re.fullmatch(r"-[A-NP-Za-z]*O[A-Za-z]*", word) for word in before)
         path, by, origin, _ = entry.found
-        link = ProgramLink(path, entry.function, entry.roots, how, target.location, arguments, optimized, tuple(before), by, origin)
+        more = (optimized, tuple(before), by, origin, tuple(self._environment.values()))
+        link = ProgramLink(path, entry.function, entry.roots, how, target.location, arguments, *more)
         self.programs.append(link)
         self.ends_elsewhere = False
 
@@ -372,7 +378,11 @@ class _Follower:
     def _follow_script_command(self, command: SimpleCommand, depth: int) -> None:
         """Follow a command of a script. What it does not lead to is a gap only where it starts the program that the script is for."""
         known, gaps = len(self.programs) + len(self.steps), list(self.gaps)
+        outside = self._environment
+        self._environment = {**outside, **{str(name): EnvVar(name, value) for name, value, _ in command.assignments}}
         self._follow_command(command.words, depth)
+        if not (command.written[:1] == ("export",) and is_certain(command)):
+            self._environment = outside
         if len(self.programs) + len(self.steps) > known:
             return
         if not _starts_program(command.words):
@@ -394,6 +404,12 @@ class _Follower:
         entry = self._places.find(target, launch.form)
         program = read_program(self._places.files, entry.found.path, entry.function, entry.roots) if entry else None
         return program is not None and program.raises_without_cuda and not program.trains and not program.serves
+
+
+def _assigned(word: Value) -> EnvVar | None:
+    """The variable that a word of `env` sets."""
+    name = re.match(r"\w+(?==)", word) if isinstance(word, Text) else None
+    return EnvVar(word.cut(0, name.end()), word.cut(name.end() + 1, len(word))) if name and isinstance(word, Text) else None
 
 
 def _value_of(words: Words, pattern: str) -> Value | None:

@@ -45,7 +45,8 @@ def _stripped_by(container: Container, start: Start, project: Project) -> Locati
     """What makes Python leave assert statements out: its option, or the variable."""
     if start.program is not None and start.program.optimized:
         return start.program.location
-    found = variable(container, project, VARIABLE)
+    own = (each for each in reversed(start.program.environment if start.program is not None else ()) if each.name == VARIABLE)
+    found = next(own, None) or variable(container, project, VARIABLE)
     value = found.value if found is not None else None
     return found.name.location if found is not None and isinstance(value, Text) and strips_assertions(value) else None
 
