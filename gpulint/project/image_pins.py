@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gpulint.deferred import regex
 from gpulint.parse.nodes import Entry, JoinedScalar, Mapping, Node, Scalar, Sequence
-from gpulint.source import Unknown
+from gpulint.source import Text, Unknown
 
 _VERSION = regex(r"(?P<tag>:[A-Za-z0-9_.{}-]*)?(?P<digest>@[A-Za-z0-9_.+-]+:[A-Za-z0-9_.{}-]*)?")
 _LISTS = ("containers", "initContainers")
@@ -63,16 +63,22 @@ def _pinned(image: Scalar, pin: Mapping) -> Scalar | Unknown:
     name = pin.scalar("name")
     match = _VERSION.fullmatch(image, len(name)) if isinstance(name, Scalar) and image.startswith(name) else None
     given = [pin.scalar(key) for key in ("newName", "newTag", "digest", "tagSuffix")]
-    if match is None or not any(given_ is not None for given_ in given):
+    if match is None or all(each is None for each in given):
         return image
-    if any(isinstance(each, Unknown) for each in given):
+    if "tagSuffix" in pin or any(isinstance(each, Unknown) for each in given):  # kustomize may add a suffix more than once
         return Unknown(str(image), image.location)
-    new_name, tag, digest, suffix = (each if isinstance(each, Scalar) and each else None for each in given)
-    pieces: list[str] = [new_name or image.cut(0, match.start())]
-    if tag is not None or digest is not None:
-        pieces += (":", tag) if tag is not None else ()
-        pieces += ("@", digest) if digest is not None else ()
-    else:
-        pieces += (":", image.cut(match.start("tag") + 1, match.end("tag"))) if match["tag"] else (":",) if suffix else ()
-        pieces += (suffix,) if suffix else ("@", image.cut(match.start("digest") + 1, match.end("digest"))) if match["digest"] else ()
+    parts: list[Text | None] = [each if isinstance(each, Scalar) and each else None for each in given]
+    new_name, tag, digest, _ = parts
+    if tag is None and digest is None:
+        tag, digest = (_rest(image, *match.span(part)) for part in ("tag", "digest"))
+    pieces = (new_name or image.cut(0, match.start()), *_signed(":", tag), *_signed("@", digest))
     return JoinedScalar.of(image.location, *pieces)
+
+
+def _rest(image: Scalar, start: int, end: int) -> Text | None:
+    """A part of an image behind its sign; None where it has none."""
+    return image.cut(start + 1, end) if start >= 0 else None
+
+
+def _signed(sign: str, part: Text | None) -> tuple[str, ...]:
+    return () if part is None else (sign, part)

@@ -17,6 +17,9 @@ from gpulint.source import Unknown
 Plain = object
 Rendering = dict[str, Plain]
 
+SNAPSHOTS = Path(__file__).parent / "kustomize_rendered.json"
+"""What kubectl renders of the trees that the tests make; tools/render_kustomizations.py writes it."""
+
 UNKNOWN = "<unknown>"
 KUBECTL = ("kubectl", "kustomize", "--load-restrictor=LoadRestrictionsNone")
 _POD_KEYS = ("nodeSelector", "tolerations", "runtimeClassName", "volumes", "hostIPC", "affinity", "resourceClaims")
@@ -34,6 +37,14 @@ def by_kubectl(folder: Path) -> Rendering | None:
     syntax = Tree(Path(), (), {"rendered.yaml": run.stdout}).yaml("rendered.yaml")
     roots = [document.root for document in syntax.documents] if syntax else []
     return rendering((owner, text_at(owner, "metadata", "name")) for root in roots for owner in objects(root))
+
+
+def rendered_tree(files: dict[str, str], folder: Path) -> Rendering | None:
+    """What kubectl renders of a tree of the tests; None where it refuses it."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return by_kubectl(folder / "overlay")
 
 
 def by_gpulint(tree: Tree, path: str) -> tuple[Rendering, tuple[Resource, ...]]:
