@@ -12,7 +12,7 @@ import click
 
 from gpulint import __version__
 from gpulint.errors import CLEAN, FAILED, FINDINGS, GpulintError
-from gpulint.report import FORMATS
+from gpulint.report import FORMATS, GRAPHS
 from gpulint.report.terminal import printable
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -234,17 +234,24 @@ def rule(rules: tuple[str, ...]) -> None:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH | NAME]...")
 @common
-def graph(paths: tuple[str, ...], **options: Any) -> None:
+@click.option("--format", "form", type=click.Choice(GRAPHS), default="text", help="How to print it.  [default: text]")
+def graph(paths: tuple[str, ...], form: str, **options: Any) -> None:
     """Show what was linked to what, and how: containers, images, Dockerfiles, programs.
 
-    PATHs select what is shown: what stands in them, or is linked to a file there.
+    PATHs select what is shown: what stands in them, or is linked to a file there. A NAME that is no path is that of one container: a
+    Compose service, POD/CONTAINER, a workload, or the stage that it runs; with its file before it (compose.yaml:train) where several have
+    it. Its five links are shown as a table: what is known of each, and the command that proves it on the machine.
     """
     from gpulint import session
 
-    run = session.prepare(paths, config=_configured(paths, options), stdin_filename=None)
-    click.echo(run.graph(), nl=False)
+    names = [path for path in paths if not session.is_there(path)]
+    folders = tuple(path for path in paths if path not in names)
+    if len(names) > 1:
+        raise GpulintError(f"{names[0]} and {names[1]} are no files or folders; ask for one container at a time")
+    run = session.prepare(folders, config=_configured(folders, options), stdin_filename=None)
+    click.echo(run.links(names[0], form) if names else run.graph(form), nl=False)
 
 
 @cli.command()

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Container, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gpulint import __version__, engine, registry, report
 from gpulint.config import Config, find_config, glob_pattern, load_config
@@ -17,6 +18,9 @@ from gpulint.project import Project
 from gpulint.project.tree import Tree
 from gpulint.report.run import Run as Report
 from gpulint.rule import Entry, Finding, Severity
+
+if TYPE_CHECKING:
+    from gpulint.model.container import Container as StartedContainer
 
 STANDARD_INPUT = "-"
 INPUT_LIMIT = 64 * 1024 * 1024
@@ -157,12 +161,39 @@ class Run(NamedTuple):
         if with_gpu and waiting:
             yield f"{counted(waiting, 'rule')} {'waits' if waiting == 1 else 'wait'} for [machines]"
 
-    def graph(self) -> str:
-        """What was linked to what, for a terminal."""
-        from gpulint.project.graph import lines
-        from gpulint.report.terminal import printable
+    def graph(self, form: str) -> str:
+        """What was linked to what, in one of the forms of report.graph."""
+        from gpulint.project.graph import read_graph
+        from gpulint.report.graph import render
 
-        return "".join(f"{printable(line)}\n" for line in lines(self.project, self.selection.has))
+        return render(form, read_graph(self.project, self.selection.has))
+
+    def links(self, name: str, form: str) -> str:
+        """The five links of the container of that name. Raises GpulintError where none or several have it."""
+        from gpulint.project.five_links import five_links
+        from gpulint.project.graph import chain_of
+        from gpulint.report.graph import render_links
+
+        container = _container_named(name, self.project)
+        return render_links(form, chain_of(container, self.project), five_links(container, self.project))
+
+
+def _container_named(name: str, project: Project) -> StartedContainer:
+    from gpulint.config import nearest
+    from gpulint.project.container_names import all_names, distinct_name, named
+
+    found = named(project, name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ways = (f"{each.location} (ask for {distinct_name(each, project) or each.location.path})" for each in found[:_MOST_NAMED])
+        raise GpulintError(f"{name}: {len(found)} containers have this name: {', '.join(ways)}{', ...' * (len(found) > _MOST_NAMED)}")
+    names = all_names(project)
+    listed = f"; there are {', '.join(names[:_MOST_NAMED])}{', ...' * (len(names) > _MOST_NAMED)}" if names else ""
+    raise GpulintError(f"{name}: no such file or folder, and no container of that name{nearest(name, names)}{listed}")
+
+
+_MOST_NAMED = 10  # containers that a message names
 
 
 def _named(finding: Finding, stream: str, name: Callable[[int], str]) -> Finding:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from gpulint.report.run import Run
 
 FORMATS = ("text", "concise", "github", "sarif")
+GRAPHS = ("text", "mermaid", "json")
+"""The formats of the graph (report.graph)."""
 
 
 def render(format: str, run: Run) -> str:
