@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from small_repository import concise, gpulint, spoken, write
 
+from gpulint.project.documents import MOST_TEXT
+
 RUN = "docker run --rm vllm/vllm-openai:v0.6.3 --device cuda"
 COMPOSE = """\
 services:
@@ -96,3 +98,11 @@ def test_what_is_read_is_listed_with_its_line(tmp_path: Path) -> None:
 def test_a_document_that_cannot_be_read_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_bytes(b"```bash\n\0" + RUN.encode() + b"\n```\n")
     assert concise(tmp_path, "--docs") == []
+
+
+def test_a_document_without_end_costs_no_more_than_it_is_long(tmp_path: Path) -> None:
+    block = f"```bash\n{RUN}\n```\n"
+    (tmp_path / "README.md").write_text(block + "\n" * MOST_TEXT + block)
+    assert spoken(tmp_path, "--docs") == []
+    (tmp_path / "README.md").write_text(block + "\n" * 200_000 + block * 50)
+    assert 1 < len(spoken(tmp_path, "--docs")) < 50

@@ -15,6 +15,9 @@ from gpulint.source import Source
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 
+MOST_TEXT = 8 * 1024 * 1024
+"""How many characters the files made of one document may have: each holds an empty line for each line above it."""
+
 _SHELL = frozenset({"sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "shellsession", "sh-session", "bash-session"})
 _YAML = frozenset({"yaml", "yml", "docker-compose", "compose"})
 _DOCKERFILE = frozenset({"dockerfile", "docker", "containerfile"})
@@ -45,8 +48,12 @@ def _files(root: StrPath, path: str) -> Iterator[tuple[str, str]]:
         data = read_file(root, path)
     except Unreadable:
         return
+    size = 0
     for block in code_blocks(Source(path, data).text) if data else ():
         name, text = _file(block)
+        size += len(text)
+        if size > MOST_TEXT:
+            return
         if name:
             yield f"{path}:{block.first}/{name}", text
 
