@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_repository import spoken, write
+from small_repository import gpulint, spoken, write
 
 TRAIN = """\
 import torch
@@ -326,3 +326,16 @@ def test_a_link_in_the_tree_is_no_program(tmp_path: Path) -> None:
     (tmp_path / "fit.py").symlink_to("train.py")
     (tmp_path / "loop.py").symlink_to("loop.py")
     assert found(tmp_path, {}, "CMD python fit.py && python loop.py") == []
+
+
+def test_the_chain_stands_beside_the_finding(tmp_path: Path) -> None:
+    files = {"start.sh": f"{SCRIPT}exec make fit\n", "Makefile": "fit:\n\tpython train.py\n"}
+    assert found(tmp_path, files, 'ENTRYPOINT ["/app/start.sh"]') == [TRAINS]
+    said = gpulint(tmp_path, "--select", "GPU601", "--color", "never").stdout
+    assert [line.strip() for line in said.splitlines() if "note:" in line] == [
+        "note: train.py:5:14: here it takes the CPU",
+        "note: compose.yaml:2:3: a GPU container runs it here",
+        "note: Dockerfile:4:14: which starts start.sh",
+        "note: start.sh:4:6: which starts Makefile",
+        "note: Makefile:2:9: which starts train.py",
+    ]

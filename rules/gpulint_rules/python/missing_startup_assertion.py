@@ -11,7 +11,8 @@ from gpulint.project import Project
 from gpulint.project.device_settings import unset_defaults
 from gpulint.project.inference_sessions import FAMILY, faulty_sessions
 from gpulint.project.links import EntryPoint
-from gpulint.project.start_assertions import asserts_gpu_beside
+from gpulint.project.start_assertions import asserts_gpu_beside, insists_by_options
+from gpulint.project.starts import Start
 from gpulint.rule import Impact, Problem, Related, Rule, Severity
 
 HELP = "at its start, check that the GPU is there and raise an error that names what to look at"
@@ -30,7 +31,7 @@ def check(entry: EntryPoint, project: Project) -> Iterator[Problem]:
     policy = project.strict and severity is Severity.NOTE
     message = f"{entry.path} {_outcome(fallback)} where there is no GPU, and nothing on its start path stops it{' (policy)' * policy}"
     place = entry.program.entry if entry.program and entry.program.entry else fallback.location
-    yield Problem(place, message, Severity.WARNING if policy else severity, help=HELP, related=tuple(_related(unchecked, fallback)))
+    yield Problem(place, message, Severity.WARNING if policy else severity, help=HELP, related=tuple(_related(entry, unchecked, fallback)))
 
 
 def _fallback(entry: EntryPoint, users: list[Container], project: Project) -> Fallback | None:
@@ -41,8 +42,14 @@ def _fallback(entry: EntryPoint, users: list[Container], project: Project) -> Fa
         return next((fallback for _, start in entry.containers for fallback in start.fallbacks), None)
     if not (program.trains or program.serves):
         return None
-    left = (each for each in program.fallbacks if not users or not all(chooses_gpu_by(user, each.switches) for user in users))
+    starts = [(container, start) for container, start in entry.containers if container in users]
+    left = (each for each in program.fallbacks if not users or not all(_insists(*one, each) for one in starts))
     return next((each for each in left if not _is_reported_session(each, project)), None)
+
+
+def _insists(container: Container, start: Start, fallback: Fallback) -> bool:
+    """Whether a container tells its program to use the GPU where that would fall back."""
+    return chooses_gpu_by(container, fallback.switches) or insists_by_options(start, fallback)
 
 
 def _is_left_to_others(entry: EntryPoint, users: list[Container], project: Project) -> bool:
@@ -85,10 +92,15 @@ def _outcome(fallback: Fallback) -> str:
     return fallback.then or "takes the CPU"
 
 
-def _related(users: list[Container], fallback: Fallback) -> Iterator[Related]:
+def _related(entry: EntryPoint, users: list[Container], fallback: Fallback) -> Iterator[Related]:
+    """The fallback, the containers, and the way from the first of them to the program."""
     yield Related(fallback.location, f"here it {_outcome(fallback)}")
     for container in users[:3]:
         yield Related(container.location, "a GPU container runs it here")
+    for start in [start for container, start in entry.containers if container in users[:1]]:
+        yield from (Related(step.location, f"which starts {step.path}") for step in start.steps)
+        if start.program is not None:
+            yield Related(start.program.location, f"which starts {start.program.path}")
 
 
 RULE = Rule("GPU601", "missing-startup-assertion", EntryPoint, (Severity.WARNING, Severity.NOTE), Impact.CPU_FALLBACK, check)
