@@ -29,6 +29,8 @@ _TAG_KEYS = ("tag", "imageTag", "version")
 _PART_KEYS = (*_TAG_KEYS, "digest", "registry", "pullPolicy")
 """Keys of which an image written in parts has at least one beside its name."""
 
+_RELEASING = (b"HelmRelease", b"Application")
+
 _IMAGE = regex(r"(?!https?:|oci:|git@|file:)[\w./:@-]+")
 _SOURCES = (("source",), ("sources", "*"))
 _RELEASES = {
@@ -62,10 +64,21 @@ def chart_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Con
         folder = dirname(path)
         chart = charts.get(folder) or charts.get(dirname(folder)) or EMPTY_MAPPING
         yield from _Values(chart, "Chart", value(chart, "name"), value(chart, "appVersion")).containers(_root(tree, path))
-    if any(map(matters, tree.paths(Kind.TEMPLATE, Kind.VALUES))) and charts:
+    if charts and any(matters(path) for path in (*tree.paths(Kind.TEMPLATE, Kind.VALUES), *_releasing(tree))):
         from gpulint.project.helm_render import rendered_containers
 
         yield from rendered_containers(tree, matters)
+
+
+def _releasing(tree: Tree) -> Iterator[str]:
+    """The manifests that may release a chart."""
+    return (path for path in tree.paths(Kind.MANIFEST) if may_release(tree, path))
+
+
+def may_release(tree: Tree, path: str) -> bool:
+    """Whether a manifest may release a chart, by its bytes."""
+    source = tree.source(path)
+    return source is not None and any(kind in source.data for kind in _RELEASING)
 
 
 def _root(tree: Tree, path: str) -> Mapping:

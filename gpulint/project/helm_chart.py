@@ -217,18 +217,41 @@ def _dependency(entry: Mapping, chart: HelmChart | None) -> Dependency:
 # --- Values ---------------------------------------------------------------------------------------------------------------------------
 
 
-def values_of(chart: HelmChart, given: Map) -> Map:
-    """The values that a chart and those below it are rendered with: the given ones over the defaults."""
+class Install(NamedTuple):
+    """A chart with the values that it is rendered with, and those of the charts below it that are turned on for sure. `chart` is None where
+    it does not lie in the tree."""
+
+    chart: HelmChart | None
+    values: Map
+    below: tuple[Install, ...]
+
+
+def install(chart: HelmChart, given: Map) -> Install:
+    """A chart with the given values over its defaults. Those of a chart below it that is turned off are not among them, though its own
+    defaults may say so."""
     defaults = from_node(chart.defaults, is_default=True)
     assert isinstance(defaults, Map)
-    found = coalesced(given, defaults)
-    for dependency in chart.dependencies:
-        own = found.get(dependency.key)
-        inner = _with_globals(own if isinstance(own, Map) else Map(), found)
-        below = Map(inner.items(), inner.location, open=True) if dependency.chart is None else values_of(dependency.chart, inner)
-        put(found, dependency.key, below, found.names.get(dependency.key))
-        found.open = found.open or dependency.imports
-    return found
+    values = coalesced(given, defaults)
+    installs = [(dependency, _install_below(dependency, values)) for dependency in chart.dependencies]
+    complete = Map(values.items(), values.location, values.open)
+    complete.update((dependency.key, inner.values) for dependency, inner in installs)
+    found: list[Install] = []
+    for dependency, inner in installs:
+        is_on = _is_on(dependency, complete)
+        if is_on is not False:
+            put(values, dependency.key, inner.values, values.names.get(dependency.key))
+            values.open = values.open or dependency.imports
+        if is_on and dependency.chart is not None:
+            found.append(inner)
+    return Install(chart, values, tuple(found))
+
+
+def _install_below(dependency: Dependency, above: Map) -> Install:
+    own = above.get(dependency.key)
+    given = _with_globals(own if isinstance(own, Map) else Map(), above)
+    if dependency.chart is not None:
+        return install(dependency.chart, given)
+    return Install(None, Map(given.items(), given.location, open=True), ())
 
 
 def _with_globals(own: Map, above: Map) -> Map:
@@ -243,16 +266,16 @@ def _with_globals(own: Map, above: Map) -> Map:
     return own
 
 
-def is_enabled(dependency: Dependency, values: Map) -> bool:
-    """Whether the values turn a dependency on, as the first of its conditions that names one says. Raises Undecided."""
+def _is_on(dependency: Dependency, values: Map) -> bool | None:
+    """Whether the values turn a dependency on, as the first of its conditions that names one says; None where that is not known."""
     if dependency.is_tagged:
-        raise Undecided
-    for path in filter(None, (part.strip() for part in dependency.condition.split(","))):
+        return None
+    for path in filter(None, dependency.condition.strip().split(",")):
         found: Value = values
         for key in path.split("."):
-            found = found.read(key) if isinstance(found, Map) else None
+            found = found.get(key) if isinstance(found, Map) else None
         if isinstance(found, Unknown):
-            raise Undecided
+            return None
         if isinstance(found, Leaf) and isinstance(found.data, bool):
             return found.data
     return True

@@ -1,11 +1,12 @@
-"""The containers that charts render: for their default values, and for each further values file that lies with a chart.
+"""The containers that charts render: for their default values, for each further values file that lies with a chart, and for each release of
+it in the tree.
 
 An aspect that a value which is empty or off by default may supply is open, since who installs the chart is to say it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 from posixpath import dirname
@@ -18,10 +19,11 @@ from gpulint.model.unrendered import undecided_aspects
 from gpulint.model.workload import objects
 from gpulint.parse.nodes import Mapping, Node, Scalar, Sequence
 from gpulint.parse.yaml import Document
-from gpulint.project.helm_chart import Charts, Dependency, HelmChart, is_enabled, root_context, values_of
+from gpulint.project.helm_chart import Charts, HelmChart, Install, install, root_context
 from gpulint.project.helm_evaluator import Budget, Evaluator, Unit
 from gpulint.project.helm_functions import RenderFailed
 from gpulint.project.helm_placement import Rendering, parse_traced
+from gpulint.project.helm_releases import releases_of_tree
 from gpulint.project.helm_text import Part, Traced, Undecided
 from gpulint.project.helm_values import Map, from_node
 from gpulint.project.tree import Tree
@@ -45,11 +47,14 @@ _TOLERATIONS = regex(r"^\s*tolerations:", 8)
 def rendered_containers(tree: Tree, matters: Callable[[str], bool]) -> Iterator[Container]:
     """The containers of what the charts of a tree render, where one of their files matters."""
     charts, budget = Charts(tree), Budget()
+    releases = tuple(releases_of_tree(tree, charts))
     for path in charts.outermost():
-        if _matters(tree, dirname(path), matters):
+        own = [release for release in releases if release.chart == path]
+        if _matters(tree, dirname(path), matters) or any(matters(release.path) for release in own):
             chart = charts.load(path)
             if chart is not None and not chart.is_library and chart.is_readable:
-                yield from _of_chart(tree, charts, chart, budget)
+                given = (*given_values(tree, charts, chart), *(release.given for release in own))
+                yield from _of_chart(tree, chart, given, budget)
 
 
 def _matters(tree: Tree, folder: str, matters: Callable[[str], bool]) -> bool:
@@ -58,9 +63,9 @@ def _matters(tree: Tree, folder: str, matters: Callable[[str], bool]) -> bool:
     return any(path.startswith(prefix) and matters(path) for path in tree.paths(Kind.VALUES, Kind.TEMPLATE))
 
 
-def _of_chart(tree: Tree, charts: Charts, chart: HelmChart, budget: Budget) -> Iterator[Container]:
-    reader, seen = _Reader(frozenset(tree.paths(Kind.VALUES))), set()
-    for given in given_values(tree, charts, chart):
+def _of_chart(tree: Tree, chart: HelmChart, values: Iterable[Map], budget: Budget) -> Iterator[Container]:
+    reader, seen = _Reader(frozenset(tree.paths(Kind.VALUES, Kind.MANIFEST))), set()
+    for given in values:
         for path, text in rendered_texts(chart, given, budget):
             written = "".join(part.text for part in text.parts)
             if (path, written) not in seen:
@@ -84,21 +89,20 @@ def rendered_texts(chart: HelmChart, given: Map, budget: Budget) -> list[tuple[s
     """What the templates of a chart and of those below it write, each with its path; nothing where the chart refuses these values."""
     try:
         evaluator = Evaluator(chart.definitions(), budget)
-        return list(_of_values(chart, values_of(chart, given), evaluator))
+        return list(_of_install(install(chart, given), evaluator))
     except (RenderFailed, Undecided, RecursionError):
         return []
 
 
-def _of_values(chart: HelmChart, values: Map, evaluator: Evaluator) -> Iterator[tuple[str, Traced]]:
-    context = root_context(chart, values)
-    for path, unit in chart.workload_units():
+def _of_install(installed: Install, evaluator: Evaluator) -> Iterator[tuple[str, Traced]]:
+    chart = installed.chart
+    context = Map() if chart is None else root_context(chart, installed.values)
+    for path, unit in () if chart is None else chart.workload_units():
         text = _text(unit, context, evaluator)
         if text is not None:
             yield path, text
-    for dependency in chart.dependencies:
-        below = values[dependency.key]
-        if dependency.chart is not None and isinstance(below, Map) and _is_on(dependency, values):
-            yield from _of_values(dependency.chart, below, evaluator)
+    for below in installed.below:
+        yield from _of_install(below, evaluator)
 
 
 def _text(unit: Unit, context: Map, evaluator: Evaluator) -> Traced | None:
@@ -106,13 +110,6 @@ def _text(unit: Unit, context: Map, evaluator: Evaluator) -> Traced | None:
         return evaluator.render(unit, context)
     except Undecided:
         return None
-
-
-def _is_on(dependency: Dependency, values: Map) -> bool:
-    try:
-        return is_enabled(dependency, values)
-    except Undecided:
-        return False
 
 
 # --- Containers -----------------------------------------------------------------------------------------------------------------------

@@ -70,20 +70,22 @@ def _copied(root: Path, chart: HelmChart, target: Path, place: str) -> Iterator[
         root / chart.folder, target, ignore=shutil.ignore_patterns("charts", "values.schema.json", "Chart.lock", "requirements.*")
     )
     description = yaml.safe_load((target / "Chart.yaml").read_text())
-    written = description.pop("dependencies", [])
+    written = description.pop("dependencies", None) or []
     older = root / chart.folder / "requirements.yaml"
     written += yaml.safe_load(older.read_text())["dependencies"] if older.exists() else []
-    kept = [dependency.chart for dependency in chart.dependencies if dependency.chart is not None]
-    names = {str(each.root.get("name")) for each in kept}
+    names = {str(dependency.chart.root.get("name")) for dependency in chart.dependencies if dependency.chart is not None}
     for each in written:
         each.pop("repository", None)
     description["dependencies"] = [each for each in written if each["name"] in names]
     description["apiVersion"] = "v2"
     (target / "Chart.yaml").write_text(yaml.safe_dump(description))
     yield place, chart.folder
-    for each in {id(each): each for each in kept}.values():
-        name = str(each.root.get("name"))
-        yield from _copied(root, each, target / "charts" / name, f"{place}/charts/{name}")
+    for dependency in chart.dependencies:
+        if dependency.chart is not None:
+            name = str(dependency.chart.root.get("name"))
+            if not (target / "charts" / name).exists():
+                yield from _copied(root, dependency.chart, target / "charts" / name, f"{place}/charts/{name}")
+            yield f"{place}/charts/{dependency.key}", dependency.chart.folder
 
 
 def by_gpulint(charts: Charts, chart: HelmChart, values: str | None) -> Documents:

@@ -232,3 +232,89 @@ def test_literal_containers_of_a_template_and_what_it_renders() -> None:
     assert (shown(found.name), found.open) == ("main", ASPECTS)
     assert (shown(rendered.name), rendered.open, rendered.location) == ("main", frozenset(), found.location)
     assert [shown(request.limit) for each in (found, rendered) for request in each.requests] == ["0.5", "0.5"]
+
+
+TEMPLATE = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ .Release.Name }}
+spec:
+  {{- with .Values.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: main
+      image: "{{ .Values.image.repository }}:{{ .Values.image.tag }}"
+      resources: {{- toYaml .Values.resources | nindent 8 }}
+"""
+VALUES = "image: {repository: vllm/vllm-openai, tag: v0.8.5}\nresources: {}\ntolerations: []\n"
+FLUX = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: one}
+spec:
+  chart:
+    spec: {chart: ./charts/demo, sourceRef: {kind: GitRepository, name: repo}}
+  values:
+    resources: {limits: {nvidia.com/gpu: 2}}
+"""
+ARGO = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: one}
+spec:
+  source:
+    path: charts/demo
+    helm:
+      valueFiles: [values-large.yaml]
+      values: |
+        resources: {limits: {nvidia.com/gpu: 2}}
+      parameters:
+        - {name: image.tag, value: v0.9.0}
+"""
+
+
+def of_installed(manifest: str) -> list[tuple[str | None, str | None]]:
+    """The tags and the GPU limits of the containers that a chart renders, as it is and as the manifest installs it."""
+    files = {
+        "charts/demo/Chart.yaml": CHART,
+        "charts/demo/values.yaml": VALUES,
+        "charts/demo/values-large.yaml": "tolerations: [{operator: Exists}]\n",
+        "charts/demo/templates/pod.yaml": TEMPLATE,
+        "clusters/one.yaml": manifest,
+    }
+    found = [each for each in containers(files) if each.location.path.endswith("pod.yaml") and each.image]
+    rendered = [each for each in found if each.image and not isinstance(each.image.name, Unknown)]
+    return [(image_of(each)[1], shown(each.requests[0].limit) if each.requests else None) for each in rendered]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "installed"),
+    [
+        (FLUX, [("v0.8.5", "2")]),
+        (ARGO, [("v0.9.0", "2")]),
+        (ARGO.replace("kind: Application", "kind: AppProject"), []),
+        (FLUX.replace("  values:", "  valuesFrom: [{kind: Secret, name: x}]\n  values:"), []),
+        (FLUX.replace("GitRepository", "HelmRepository"), []),
+        (FLUX.replace("./charts/demo", "./charts/other"), []),
+        (ARGO.replace("values-large.yaml", "$other/values.yaml"), []),
+        (ARGO.replace("values-large.yaml", "missing.yaml"), []),
+        (ARGO.replace("image.tag", "image\\\\.tag"), []),
+    ],
+)
+def test_a_release_of_a_chart_of_the_tree(manifest: str, installed: list[tuple[str | None, str | None]]) -> None:
+    assert of_installed(manifest) == [("v0.8.5", None), ("v0.8.5", None), *installed]
+
+
+def test_what_a_release_supplies_is_open_in_the_chart_as_it_is() -> None:
+    files = {
+        "chart/Chart.yaml": CHART,
+        "chart/values.yaml": VALUES.replace("resources: {}", "resources: {limits: {cpu: 1}}"),
+        "chart/templates/pod.yaml": TEMPLATE,
+        "one.yaml": FLUX.replace("./charts/demo", "./chart"),
+    }
+    default, installed = (each for each in containers(files) if each.location.path.endswith("pod.yaml") and each.open != ASPECTS)
+    assert default.requests == () and "gpu" in default.open
+    assert [shown(request.limit) for request in installed.requests] == ["2"]
+    assert str(installed.requests[0].location) == "one.yaml:8:26"
