@@ -66,7 +66,7 @@ def _pinned(image: Scalar, pin: Mapping) -> Scalar | Unknown:
     if match is None or all(each is None for each in given):
         return image
     if "tagSuffix" in pin or any(isinstance(each, Unknown) for each in given):  # kustomize may add a suffix more than once
-        return Unknown(str(image), image.location)
+        return Unknown(f"{image.cut(0, match.start())}:${{tag}}" if given[0] is None else "${image}", image.location)
     parts: list[Text | None] = [each if isinstance(each, Scalar) and each else None for each in given]
     new_name, tag, digest, _ = parts
     if tag is None and digest is None:

@@ -21,6 +21,7 @@ from gpulint.source import Location
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _RESOURCE_KEYS = ("resources", "bases")
+_GENERATOR_KEYS = ("configMapGenerator", "secretGenerator")
 _INCLUDING = frozenset({"apiVersion", "kind", "metadata", "components", *_RESOURCE_KEYS})
 _PATCH_KEYS = ("patchesStrategicMerge", "patches", "patchesJson6902")
 
@@ -129,6 +130,8 @@ class Kustomization:
         """The aspects that something in it which is not read may supply."""
         if not all(map(self._is_harmless, self.root.sequence("transformers"))):
             return ASPECTS
+        if "openapi" in self.root:
+            return ASPECTS
         return frozenset({"image"} if "configurations" in self.root else ())
 
     def _is_harmless(self, transformer: Node) -> bool:
@@ -137,6 +140,13 @@ class Kustomization:
             return False
         bodies = embedded(transformer) if _is_inline(transformer) else self._documents(transformer)
         return bool(bodies) and all(isinstance(body, Mapping) and leaves_containers_alone(kind_of(body)) for body in bodies)
+
+    @cached_property
+    def data_files(self) -> frozenset[str]:
+        """The files that it puts into ConfigMaps and Secrets as they are."""
+        generators = (each for key in _GENERATOR_KEYS for each in self.root.sequence(key).mappings())
+        written = (item.rpartition("=")[2] for each in generators for item in each.sequence("files") if isinstance(item, Scalar))
+        return frozenset(path for path in map(self.resolve, written) if path is not None)
 
     @cached_property
     def replacements(self) -> tuple[Mapping, ...] | None:

@@ -1,4 +1,4 @@
-"""Kustomize: which objects each kustomization builds, of its own and of those that it includes.
+"""Kustomize: which objects each kustomization builds, of its own and of those that it includes. Kustomizations of Flux are among them.
 
 Remote bases and paths out of the root are not followed: of what they hold nothing is known, and a component among them may change
 everything. What generators and charts bring is not looked at.
@@ -13,6 +13,7 @@ from functools import cached_property
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS
 from gpulint.model.workload import objects
+from gpulint.project.flux import flux_kustomizations
 from gpulint.project.kustomization import Kustomization, file_in, read_kustomization
 from gpulint.project.transform import Resource, read_resource, transformed
 from gpulint.project.tree import Tree
@@ -30,15 +31,16 @@ class Kustomizations:
         self._tree = tree
         self._matters = matters
         self._all = {path: read_kustomization(tree, path) for path in tree.paths(Kind.KUSTOMIZATION)}
+        self._all.update(flux_kustomizations(tree))
         self._built: dict[str, tuple[Resource, ...]] = {}
         self._reached: set[str] = set()
         self._resources_left = _MOST_RESOURCES
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The files that some kustomization names as a resource or as a patch: none of them is applied as it stands."""
-        resources = (path for each in self._all.values() for path in each.resources)
-        return frozenset((*resources, *(path for each in self._all.values() for path in each.patch_files)))
+        """The files that some kustomization names as a resource, as a patch or as data: none of them is applied as it stands."""
+        every = self._all.values()
+        return frozenset(path for each in every for paths in (each.resources, each.patch_files, each.data_files) for path in paths)
 
     def built(self) -> Iterator[tuple[Kustomization, tuple[Resource, ...]]]:
         """Each kustomization that no other includes with what it builds, and those that stand in cycles and unused components."""
@@ -88,7 +90,7 @@ class Kustomizations:
 
     def _in_folder(self, folder: str | None) -> str | None:
         """The kustomization in a folder."""
-        found = None if folder is None else file_in(folder, self._tree)
+        found = None if folder is None else file_in(folder, self._tree) or f"{folder}/"
         return found if found in self._all else None
 
     def _read(self, path: str, resource: str) -> Iterator[Resource]:
@@ -108,7 +110,7 @@ class Kustomizations:
     def _changing(self, path: str) -> Iterator[str]:
         """The files that change what a kustomization builds: itself, its components, and the patches of them all."""
         for each in self._reachable([path], self._components):
-            yield each
+            yield self._all[each].path
             yield from self._all[each].patch_files
 
     def _reachable(self, start: Iterable[str], further: Callable[[Kustomization], Iterable[str]]) -> Iterator[str]:

@@ -59,7 +59,7 @@ def _merged_entry(entry: Entry, below: Entry | None, by_key: bool) -> Entry:
         return Entry(entry.key, _cleaned(entry.value, by_key))
     value, old = entry.value, below.value
     if isinstance(value, Unknown) or isinstance(old, Unknown):
-        return Entry(entry.key, Unknown(str(entry.key), entry.key.location))
+        return Entry(entry.key, Unknown(f"${{{entry.key}}}", entry.key.location))
     if isinstance(value, Mapping) and isinstance(old, Mapping):
         return Entry(below.key, merge(old, value, by_key))
     if isinstance(value, Sequence) and isinstance(old, Sequence):

@@ -22,7 +22,7 @@ def with_unknown(root: Mapping, names: Several[Name], replacement: Mapping) -> M
             for path in target.sequence("fieldPaths"):
                 if not isinstance(path, Scalar):
                     raise PatchError
-                changed = _written(root, _steps(path), Unknown(str(path), path.location))
+                changed = _written(root, _steps(path), Unknown(f"${{{path}}}", path.location))
                 root = changed if isinstance(changed, Mapping) else root
     return root
 

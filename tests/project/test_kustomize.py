@@ -241,6 +241,55 @@ def test_pins_of_base_and_overlay_follow_each_other() -> None:
     assert isinstance(image.tag, Text) and image.tag.location.path == "overlay/kustomization.yaml"
 
 
+@pytest.mark.parametrize(
+    ("kustomization", "is_open"),
+    [
+        ("components: [../missing]", ASPECTS),
+        ("components: ['https://example.com/gpu']", ASPECTS),
+        ("transformers: [own.yaml]", ASPECTS),
+        ("transformers: [missing.yaml]", ASPECTS),
+        ("transformers: [{a: b}]", ASPECTS),
+        ("openapi: {path: schema.json}", ASPECTS),
+        ("replacements: [{path: missing.yaml}]", ASPECTS),
+        ("replacements: [{targets: [{select: {kind: Deployment}, fieldPaths: [{a: b}]}]}]", ASPECTS),
+        ("replacements: [{targets: [{select: {kind: Pod}, fieldPaths: [spec.a]}]}]", frozenset()),
+        ("configurations: [names.yaml]", {"image"}),
+        ("crds: [crd.yaml]\nvars: []\nhelmCharts: [{name: x}]\nresources: [../base, 'https://example.com/x']", frozenset()),
+        ("patches: [{path: gpu.yaml, target: {name: '(a+)+'}}]", ASPECTS),
+        ("patches: [{path: gpu.yaml, target: {labelSelector: 'a ~ b'}}]", ASPECTS),
+        ("patches: [{path: other.yaml}]", ASPECTS),
+    ],
+)
+def test_what_cannot_be_decided_leaves_the_object_open(kustomization: str, is_open: frozenset[str]) -> None:
+    own = "apiVersion: example.com/v1\nkind: AddGpus\nmetadata: {name: x}\n"
+    texts = {"own": own, "gpu": LIMIT, "other": LIMIT.replace("apps/v1", "apps/v1beta1")}
+    files = overlay("", **{name: text for name, text in texts.items() if f"{name}.yaml" in kustomization})
+    files["overlay/kustomization.yaml"] = ("" if "../base" in kustomization else "resources: [../base]\n") + kustomization
+    assert main(containers(files)).open == is_open
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "spec.template.spec.containers.[name=main].image",
+        "spec.template.spec.containers.0.image",
+        "spec.template.spec.containers.*.image",
+        "spec.template.spec.*.0.image",
+        "spec.template",
+    ],
+)
+def test_what_a_replacement_writes_is_unknown(path: str) -> None:
+    replacement = f"replacements: [{{source: {{kind: Pod}}, targets: [{{select: {{name: app}}, fieldPaths: ['{path}']}}]}}]"
+    found = containers(overlay(replacement))
+    assert [shown(each.image.name) for each in found if each.image and shown(each.name) == "main"] in ([], [f"?${{{path}}}"])
+    assert not any(each.image is None for each in found)
+
+
+def test_an_unused_component_may_be_for_anything() -> None:
+    files = {"gpu/kustomization.yaml": "kind: Component\nresources: [app.yaml]\n", "gpu/app.yaml": BASE}
+    assert main(containers(files)).open == ASPECTS
+
+
 def test_what_two_kustomizations_build_alike_is_given_once() -> None:
     files = {
         **overlay(""),

@@ -83,3 +83,48 @@ def test_a_tag_of_another_overlay_stays_where_it_is_written(tmp_path: Path) -> N
 
 def test_a_component_that_is_elsewhere_may_bring_anything(tmp_path: Path) -> None:
     assert spoken(repository(tmp_path, prod="resources: [../base]\ncomponents: ['https://example.com/gpu']\n")) == []
+
+
+FLUX = """
+    apiVersion: kustomize.toolkit.fluxcd.io/v1
+    kind: Kustomization
+    metadata: {{name: {0}}}
+    spec:
+      path: ./apps/dubbing
+      {1}
+    """
+FLUX_PATCH = """patches:
+        - target: {kind: Deployment, name: dub.*}
+          patch: |
+            - op: add
+              path: /spec/template/spec/containers/0/resources
+              value: {limits: {nvidia.com/gpu: 1, cpu: 1, memory: 1Gi}}
+"""
+
+
+@pytest.mark.parametrize("kustomization", [{}, {"apps/dubbing/kustomization.yaml": "resources: [app.yaml]\n"}])
+def test_flux_patches_what_a_folder_holds(tmp_path: Path, kustomization: dict[str, str]) -> None:
+    write(tmp_path, {"apps/dubbing/app.yaml": BASE, "clusters/prod.yaml": FLUX.format("prod", FLUX_PATCH), **kustomization})
+    assert spoken(tmp_path) == []
+
+    write(tmp_path, {"clusters/dev.yaml": FLUX.format("dev", "prune: true")})
+    report = gpulint(tmp_path, "--format", "text", "--color", "never").stdout
+    assert report.count("GPU201") == 1
+    assert "apps/dubbing/app.yaml:8:11: warning GPU201" in report
+    assert "clusters/dev.yaml:5:3: this kustomization builds it so" in report
+
+
+def test_what_flux_substitutes_is_not_known(tmp_path: Path) -> None:
+    head = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
+    pod = head + "spec: {containers: [{name: a, image: a, resources: {limits: {nvidia.com/gpu: '%s'}}}]}\n"
+    substituted = FLUX.format("a", "postBuild: {substitute: {GPUS: '0.5'}}\n      namePrefix: a-")
+    write(tmp_path, {"apps/dubbing/a.yaml": pod % "${GPUS}", "apps/dubbing/b.yaml": pod % "0.5", "flux.yaml": substituted})
+
+    assert spoken(tmp_path) == ["apps/dubbing/b.yaml:4:79 error GPU402"]
+
+
+def test_a_manifest_that_becomes_data_is_not_judged(tmp_path: Path) -> None:
+    generator = "configMapGenerator: [{name: template, files: [pod.yaml=app.yaml]}]\n"
+    write(tmp_path, {"app.yaml": BASE, "kustomization.yaml": generator})
+
+    assert spoken(tmp_path) == []
