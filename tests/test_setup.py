@@ -148,6 +148,25 @@ def test_a_pod_is_judged_by_the_pool_that_it_picks(tmp_path: Path) -> None:
     assert spoken(tmp_path, "--select", "GPU122") == ["old.yaml:10:14 error GPU122"]
 
 
+def test_a_pod_must_tolerate_the_taint_of_its_own_pool(tmp_path: Path) -> None:
+    nodes = (
+        node("v-1", V100, {"nvidia.com/gpu": "8"}, "dedicated=training:NoSchedule"),
+        node("l-1", L4, {"nvidia.com/gpu": "1"}, "nvidia.com/gpu=present:NoSchedule"),
+    )
+    machines(tmp_path, listed(*nodes))
+    tolerant = "  tolerations: [{key: nvidia.com/gpu, operator: Exists}]\n      nodeSelector"
+    write(tmp_path, {f"{pool}.yaml": POD.format(pool=pool).replace("  nodeSelector", tolerant) for pool in ("v100", "l4")})
+    assert spoken(tmp_path, "--select", "GPU404") == ["v100.yaml:6:16 warning GPU404"]
+
+
+def test_a_folder_of_that_name_is_checked_by_its_path(tmp_path: Path) -> None:
+    write(tmp_path, {"setup/pod.yaml": POD.format(pool="l4"), "nodes.json": listed(node("l-1", L4))})
+    shown = gpulint(tmp_path, "setup", "nodes.json")
+    assert shown.stderr == "gpulint: running the verb setup; to check what lies there, write gpulint ./setup\n"
+    assert "[machines]" in shown.stdout
+    assert "1 manifest" in gpulint(tmp_path, "./setup").stderr
+
+
 def test_yaml_and_a_single_node_are_read_too(tmp_path: Path) -> None:
     given = yaml.safe_dump(node("gpu-1", L4, {"nvidia.com/gpu": "1"}))
     assert machines(tmp_path, given) == Machines(
