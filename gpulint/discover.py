@@ -68,6 +68,7 @@ _NO_KIND = frozenset({"dockerignore", "containerignore", "md", "rst", "pyc", "or
 _BY_NAME = {
     ".devcontainer.json": Kind.DEVCONTAINER,
     "devcontainer.json": Kind.DEVCONTAINER,
+    "cog.yaml": Kind.TASK,
     "daemon.json": Kind.ENGINE,
     "kustomization": Kind.KUSTOMIZATION,
     "kustomization.yaml": Kind.KUSTOMIZATION,
@@ -95,7 +96,7 @@ _VALUES = r"(?:[\w.-]*[._-])?values(?:[._-][\w.-]*)?\.ya?ml"
 _MANIFEST = rb'(?m)^[ \t]*(?:- )?apiVersion[ \t]*:|"apiVersion"\s*:'
 _SERVICES = rb"(?m)^services:[ \t]*(?:#.*)?\r?$"
 _IMAGE_OR_BUILD = rb"(?m)^[ \t]+(?:image|build|extends):"
-_TASK_KEYS = (b"containerDefinitions", b"containerProperties", b"nodeRangeProperties")
+_TASK_KEYS = (b"containerDefinitions", b"containerProperties", b"nodeRangeProperties", b"ecsProperties")
 _SHEBANGS = ((b"python", Kind.PYTHON), (b"sh", Kind.SHELL))
 
 

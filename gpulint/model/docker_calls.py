@@ -16,7 +16,7 @@ from gpulint.model.command import RunCommand
 from gpulint.model.container import ASPECTS, Container, Dialect, GpuRequest, RequestKind, RequestState
 from gpulint.model.image import parse_image
 from gpulint.model.options import Option
-from gpulint.model.python_literals import Literals, unknown
+from gpulint.model.python_literals import HOLE, Literals, unknown
 from gpulint.model.python_names import Outline, path_of
 from gpulint.model.run_options import RunOptions
 from gpulint.parse.shell import split
@@ -190,7 +190,7 @@ def _is_target(name: ast.expr | None) -> bool:
 def _joined(values: list[Value | None], mark: str) -> Value:
     """Values with a mark between them, each at its own place."""
     parts = [value for value in values if value is not None]
-    texts = [str(part) if isinstance(part, Text) else "${...}" for part in parts]
+    texts = [str(part) if isinstance(part, Text) else HOLE for part in parts]
     offsets = [sum(map(len, texts[:index])) + index * len(mark) for index in range(len(texts))]
     raw = mark.join(texts)
     place = parts[0].location.to(parts[-1].location)
@@ -261,7 +261,7 @@ def _texts(node: ast.expr | None, literals: Literals) -> tuple[Value, ...]:
         return ()
     items = literals.items(resolved)
     if items is None:
-        return (unknown("${...}", literals.location(resolved)),)
+        return (unknown(HOLE, literals.location(resolved)),)
     return tuple(value for value in map(literals.value, items) if value is not None)
 
 

@@ -11,6 +11,9 @@ from gpulint.parse.python import location
 from gpulint.parse.shell import UnknownWord
 from gpulint.source import Location, Source, Text, Value
 
+HOLE = "${...}"
+"""What stands in a text for a part that is not known."""
+
 _DEEPEST = 20
 _DEFAULT_OF = ("getenv", "get")
 """What asks for a variable of the environment, with a default as its second argument."""
@@ -51,7 +54,7 @@ class Literals:
         if isinstance(node, ast.JoinedStr):
             return self._joined(node)
         if not isinstance(node, ast.Constant):
-            return unknown("${...}", place)
+            return unknown(HOLE, place)
         return None if node.value is None else Text(str(node.value), place, ())
 
     def value_or_default(self, node: ast.expr) -> Value | None:
@@ -72,7 +75,7 @@ class Literals:
         """An f-string, with what is put into it as far as that is known."""
         parts = [each.value if isinstance(each, ast.FormattedValue) and each.format_spec is None else each for each in node.values]
         values = [self.value(part) if isinstance(part, (ast.Constant, ast.Name)) else None for part in parts]
-        texts = [str(value) if isinstance(value, Text) else "${...}" for value in values]
+        texts = [str(value) if isinstance(value, Text) else HOLE for value in values]
         place = self.location(node)
         if all(isinstance(value, Text) for value in values):
             return Text("".join(texts), place, ())
@@ -80,8 +83,8 @@ class Literals:
 
 
 def unknown(raw: str, place: Location, many: bool = False) -> UnknownWord:
-    """A word of which `${...}` in `raw` stands for the parts that are not known."""
-    known = raw.partition("${...}")[0]
+    """A word of which each HOLE in `raw` stands for the parts that are not known."""
+    known = raw.partition(HOLE)[0]
     return UnknownWord(raw, place, Text(known, place, ()), Text("", place, ()), many=many)
 
 

@@ -45,6 +45,9 @@ def _sites(root: Mapping) -> Iterator[_Site]:
     if definition.mapping("containerProperties"):
         properties = definition.mapping("containerProperties")
         yield _Site(properties, properties, serverless)
+    for task in definition.sequence("ecsProperties", "taskProperties").mappings():
+        for node in task.sequence("containers").mappings():
+            yield _Site(node, task, serverless)
     for group in definition.sequence("nodeProperties", "nodeRangeProperties").mappings():
         if group.mapping("container"):
             yield _Site(group.mapping("container"), group.mapping("container"), serverless)

@@ -96,8 +96,9 @@ _OF_BUILDS = (Kind.REQUIREMENTS, Kind.PYPROJECT, Kind.ENVIRONMENT, Kind.SHELL, K
 
 @cache
 def _quoted_engines() -> tuple[bytes, ...]:
-    """How the name of a container engine stands among the words of a list in Python code."""
-    return tuple(quote + engine + quote for engine in anchors("engines") for quote in (b'"', b"'"))
+    """How the name of a container engine stands in Python code: among the words of a list, or in a command."""
+    listed = (quote + engine + quote for engine in anchors("engines") for quote in (b'"', b"'"))
+    return (*listed, *(engine + action for engine in anchors("engines") for action in (b" run", b" create", b" container ")))
 
 
 _PIPELINES = (Kind.GITHUB, Kind.GITLAB)
@@ -214,8 +215,7 @@ class Relevance:
         return (*named, *self._programs_with_engine())
 
     def _programs_with_engine(self) -> Iterator[str]:
-        """The Python files that may hold the words of a command of a container engine, each in quotes of its own, or that import a library
-        for one."""
+        """The Python files that may hold a command of a container engine, or that import a library for one."""
         wanted = (*_quoted_engines(), *anchors("libraries"))
         if _holds_one(self._python_lines, wanted):
             paths = self._tree.paths(Kind.PYTHON)

@@ -51,8 +51,13 @@ def test_an_ecs_task(tmp_path: Path) -> None:
 
 def test_batch_jobs_of_one_and_of_several_nodes(tmp_path: Path) -> None:
     nodes = '{"nodeProperties": {"nodeRangeProperties": [{"targetNodes": "0:", "container": {"image": "acme/cuda:1"}}]}}'
-    containers = project(tmp_path, {"job.json": BATCH, "nodes.json": nodes}).containers
-    assert [(each.image.shown, len(each.requests)) for each in containers if each.image] == [("acme/train:1.0.0", 1), ("acme/cuda:1", 0)]
+    tasks = '{"ecsProperties": {"taskProperties": [{"ipcMode": "host", "containers": [{"image": "acme/gpu:2"}]}]}}'
+    containers = project(tmp_path, {"job.json": BATCH, "nodes.json": nodes, "tasks.json": tasks}).containers
+    assert [(each.image.shown, len(each.requests), each.ipc) for each in containers if each.image] == [
+        ("acme/train:1.0.0", 1, None),
+        ("acme/cuda:1", 0, None),
+        ("acme/gpu:2", 0, "host"),
+    ]
 
 
 @pytest.mark.parametrize(
