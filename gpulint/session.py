@@ -135,9 +135,11 @@ class Run(NamedTuple):
             count = self._selected(kind)
             if count:
                 yield counted(count, kind.value)
-        templates = self._selected(Kind.TEMPLATE)
-        if templates:
-            yield f"{counted(templates, 'template')} not rendered"
+        rendered = self.project.tree.rendered
+        templates = [path in rendered for path in self.project.tree.paths(Kind.TEMPLATE) if self._is_selected(path)]
+        for outcome, count in (("rendered", sum(templates)), ("not rendered", len(templates) - sum(templates))):
+            if count:
+                yield f"{counted(count, 'template')} {outcome}"
 
     def _selected(self, kind: Kind) -> int:
         return sum(map(self._is_selected, self.project.tree.paths(kind)))

@@ -68,9 +68,11 @@ def _of_chart(tree: Tree, chart: HelmChart, values: Iterable[Map], budget: Budge
     for given in values:
         for path, text in rendered_texts(chart, given, budget):
             written = "".join(part.text for part in text.parts)
-            if (path, written) not in seen:
-                seen.add((path, written))
-                yield from reader.containers(text, path)
+            rendering = None if (path, written) in seen else _parsed(text, path)
+            seen.add((path, written))
+            if rendering is not None:
+                tree.rendered.add(path)
+                yield from reader.containers(rendering)
 
 
 def given_values(tree: Tree, charts: Charts, chart: HelmChart) -> Iterator[Map]:
@@ -112,6 +114,13 @@ def _text(unit: Unit, context: Map, evaluator: Evaluator) -> Traced | None:
         return None
 
 
+def _parsed(text: Traced, path: str) -> Rendering | None:
+    try:
+        return parse_traced(text, path)
+    except Undecided:
+        return None
+
+
 # --- Containers -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -121,11 +130,8 @@ class _Reader:
     def __init__(self, values: frozenset[str]) -> None:
         self._values = values
 
-    def containers(self, text: Traced, path: str) -> Iterator[Container]:
-        try:
-            rendering = parse_traced(text, path)
-        except Undecided:
-            return
+    def containers(self, rendering: Rendering) -> Iterator[Container]:
+        """The containers in a rendered text."""
         for document, left_out in _with_left_out(rendering):
             for owner in objects(document.root):
                 yield from self._of_object(owner, left_out)

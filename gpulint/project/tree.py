@@ -27,7 +27,8 @@ Syntax = TypeVar("Syntax")
 class Tree:
     """The files below the root. Paths are relative to it, with `/`; what lies outside it, is missing or cannot be read gives None.
 
-    `unreadable` says of each file that was asked for and could not be read why.
+    `unreadable` says of each file that was asked for and could not be read why; `rendered` are the templates of which it is known what they
+    render, as far as that matters.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Tree:
         document `documents` has the path of it."""
         self.root = root
         self.unreadable: dict[str, str] = {}
+        self.rendered: set[str] = set()
         self.documents = documents or {}
         self._given = given or {}
         self._sources: dict[str, Source | None] = {}
