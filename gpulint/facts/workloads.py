@@ -49,6 +49,16 @@ def assembly(kind: str) -> Assembly | None:
     return Assembly(row["maker"], named_at, parts, row.get("container", ""), row.get("launcher", ""), overrides)
 
 
+def is_part(kind: str) -> bool:
+    """Whether objects of this kind are a part of others, which name them."""
+    return kind in _part_kinds()
+
+
+@cache
+def _part_kinds() -> frozenset[str]:
+    return frozenset(part for row in table("workloads")["assemblies"] for part in row["parts"])
+
+
 def pod_paths(api_version: str | None, kind: str) -> tuple[PodPath, ...] | None:
     """Where the pods of a kind stand; None for a kind that is not listed. Without an API version the kind's name decides."""
     group = None if api_version is None else api_version.rpartition("/")[0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpulint.deferred import NamedTuple
-from gpulint.facts.workloads import Assembly, assembly
+from gpulint.facts.workloads import Assembly, assembly, is_part
 from gpulint.model.manifest import text
 from gpulint.model.workload import kind_of
 from gpulint.parse.nodes import EMPTY_MAPPING, Entry, Mapping, Node, Scalar, Sequence
@@ -20,6 +20,11 @@ from gpulint.source import Location
 
 _DEFAULTS, _PATCH = "templateDefaults", "podSpecPatch"
 _OF_A_TEMPLATE = ("container", "script", "containerSet")
+_MAIN = "main"
+_MOST_VALUES = 1_000_000
+"""Values of parts in all, counted for each object that has them: a bound for a thousand objects that name a large one."""
+_MOST_PATCHED = 1_000_000
+"""Characters of a workflow's patch, counted for each template that it is for."""
 
 
 class Whole(NamedTuple):
@@ -34,10 +39,13 @@ class Parts:
 
     def __init__(self, objects: Iterable[Mapping]) -> None:
         self._found: dict[tuple[str, str], dict[int, Mapping]] = {}
+        self._sizes: dict[int, int] = {}
+        self._left = _MOST_VALUES
         for owner in objects:
-            name = text(owner, "metadata", "name")
+            kind = kind_of(owner)
+            name = text(owner, "metadata", "name") if is_part(kind) else None
             if name is not None:
-                self._found.setdefault((kind_of(owner), str(name)), {})[id(owner)] = owner
+                self._found.setdefault((kind, str(name)), {})[id(owner)] = owner
 
     def named(self, owner: Mapping, how: Assembly) -> Mapping | None:
         """The one object that `owner` names as its part; None where none is here, or several are."""
@@ -48,7 +56,27 @@ class Parts:
             return None
         kinds = (str(kind),) if kind is not None else how.parts
         found = [each for part in kinds for each in self._found.get((part, str(name)), {}).values() if _in_reach(owner, each)]
-        return found[0] if len(found) == 1 else None
+        return found[0] if len(found) == 1 and self._affords(found[0]) else None
+
+    def _affords(self, part: Mapping) -> bool:
+        """Whether one more object may have this part."""
+        if id(part) not in self._sizes:
+            self._sizes[id(part)] = _size(part)
+        self._left -= self._sizes[id(part)]
+        return self._left >= 0
+
+
+def _size(root: Node) -> int:
+    """How many values a tree holds."""
+    waiting, count = [root], 0
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if isinstance(node, Sequence):
+            waiting += node.items
+        elif isinstance(node, Mapping):
+            waiting += [value for _, value, _ in node]
+    return count
 
 
 def _in_reach(owner: Mapping, part: Mapping) -> bool:
@@ -161,27 +189,25 @@ def _workflow(owner: Mapping, template: Mapping | None, how: Assembly) -> Whole:
     spec = owner.mapping(*path)
     if template is not None:
         spec = merge(template.mapping("spec"), _without(spec, how.named_at[-1]), True)
-    templates = spec.sequence("templates")
+    templates, patch = spec.sequence("templates"), spec.get(_PATCH)
     if not any(key in spec or _PATCH in each for key in (_DEFAULTS, _PATCH) for each in templates.mappings()) and template is None:
         return Whole(owner, False)
-    items = tuple(_template(item, spec) if isinstance(item, Mapping) else item for item in templates)
-    patch = spec.get(_PATCH)
+    shared = _read_patch(patch, len(templates))
+    items = tuple(_template(item, spec.mapping(_DEFAULTS), shared) if isinstance(item, Mapping) else item for item in templates)
     values: dict[str, Node | None] = {"templates": Sequence(items, templates.location, templates.tag, templates.open)}
-    if patch is None or _read_patch(patch) is not None:
+    if shared is not None:
         values[_PATCH] = None
     return Whole(_put(owner, path, _with(spec, values, owner.mapping(*path).location)), True)
 
 
-def _template(template: Mapping, spec: Mapping) -> Mapping:
+def _template(template: Mapping, defaults: Mapping, shared: Mapping | None) -> Mapping:
     """A template with the workflow's defaults for its own type, and the patches of workflow and template."""
-    defaults = spec.mapping(_DEFAULTS)
     mine = _without(defaults, *(key for key in _OF_A_TEMPLATE if key not in template))
     whole_template = _keeping_place(merge(mine, template, False), template)
-    for holder in (spec, template):
-        patch = _read_patch(holder.get(_PATCH))
-        if patch is not None:
-            whole_template = _without(_patched(whole_template, patch), *((_PATCH,) if holder is template else ()))
-    return whole_template
+    own = _read_patch(template.get(_PATCH), 1)
+    for patch in (shared, own):
+        whole_template = whole_template if patch is None else _patched(whole_template, patch)
+    return whole_template if own is None else _without(whole_template, _PATCH)
 
 
 def _keeping_place(merged: Mapping, template: Mapping) -> Mapping:
@@ -194,9 +220,9 @@ def _keeping_place(merged: Mapping, template: Mapping) -> Mapping:
     return _with(merged, values, template.location)
 
 
-def _read_patch(patch: Node | None) -> Mapping | None:
-    """The pod spec that a patch writes as YAML or JSON; None for one that is filled in when the workflow runs."""
-    if not isinstance(patch, Scalar) or "{{" in patch:
+def _read_patch(patch: Node | None, templates: int) -> Mapping | None:
+    """The pod spec that a patch of so many templates writes as YAML or JSON; None for one that is filled in when the workflow runs."""
+    if not isinstance(patch, Scalar) or "{{" in patch or len(patch) * templates > _MOST_PATCHED:
         return None
     roots = embedded(patch)
     return roots[0] if len(roots) == 1 and isinstance(roots[0], Mapping) else None
@@ -213,5 +239,4 @@ def _patched(template: Mapping, patch: Mapping) -> Mapping:
     return _with(merge(template, _without(patch, "containers", "initContainers"), True), values, template.location)
 
 
-_MAIN = "main"
 _MAKERS = {"train-job": _train_job, "inference-service": _inference_service, "workflow": _workflow}

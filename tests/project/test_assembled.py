@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from small_repository import concise, spoken, write
 
+from gpulint.project import assembled
+
 RUNTIME = """
     apiVersion: trainer.kubeflow.org/v1alpha1
     kind: ClusterTrainingRuntime
@@ -216,3 +218,13 @@ def test_a_file_that_names_no_gpu_itself_is_read_for_its_other_half(tmp_path: Pa
     service = SERVICE.replace("vllm", "engine").replace("args:", "env: [{name: ENABLE_GPU, value: 'true'}]\n          args:")
     write(tmp_path, {"runtime.yaml": plain.replace("engine/engine-openai:v0.8.5", "registry.example.com/a:1.0"), "service.yaml": service})
     assert spoken(tmp_path, "--select", "GPU201") == ["service.yaml:7:7 warning GPU201"]
+
+
+def test_what_a_thousand_objects_name_is_not_read_a_thousand_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assembled, "_MOST_VALUES", 100)
+    jobs = "---".join(TRAIN_JOB.replace("finetune", f"job-{number}") for number in range(20))
+    write(tmp_path, {"runtime.yaml": RUNTIME, "job.yaml": jobs})
+    assert 0 < len(spoken(tmp_path)) < 20
+    monkeypatch.setattr(assembled, "_MOST_PATCHED", 20)
+    write(tmp_path, {"job.yaml": WORKFLOW.replace("SETTING", "podSpecPatch: '{priority: 1}'")})
+    assert spoken(tmp_path) == []
