@@ -143,6 +143,13 @@ def test_pods_of_daemon_sets_heads_and_launchers_are_what_their_owners_are(tmp_p
     assert said(tmp_path, listed(*quiet, *workers)) == ["warning GPU201 Pod prod/ray-worker-x", "warning GPU201 Pod prod/mpi-worker-0"]
 
 
+@pytest.mark.parametrize(("phase", "faults"), [("Running", 1), ("Pending", 1), ("Succeeded", 0), ("Failed", 0)])
+def test_a_pod_that_has_ended_runs_no_more(phase: str, faults: int, tmp_path: Path) -> None:
+    ended = pod("probe")
+    ended["status"]["phase"] = phase
+    assert len(said(tmp_path, listed(ended))) == faults
+
+
 def test_what_the_cluster_notes_of_an_object_is_not_read(tmp_path: Path) -> None:
     unknown = {"apiVersion": "acme.example/v1", "kind": "Trainer", "metadata": meta("own"), "spec": {}}
     unknown["status"] = {"pod": {"containers": [{"name": "main", "image": "acme/train:latest-gpu", "command": CUDA}]}}

@@ -1,7 +1,7 @@
-"""Objects that a controller made of another one, as a cluster that is asked for all it runs has them: pods of Jobs, ReplicaSets of
-Deployments.
+"""Objects as a cluster that is asked for all it runs has them: many that a controller made of another one, pods of Jobs, ReplicaSets of
+Deployments, and pods that have run to their end.
 
-What is wrong with such an object is written in its owner, and a controller makes many alike.
+What is wrong with an object that was made is written in its owner, and a controller makes many alike.
 """
 
 from __future__ import annotations
@@ -19,9 +19,14 @@ _Name = tuple[str, str, str]
 _TEMPLATE_HASH = "pod-template-hash"
 
 
+_OVER = ("Succeeded", "Failed")
+"""The phases of a pod that runs no more."""
+
+
 def without_owned(objects: Iterable[Mapping]) -> Iterator[Mapping]:
-    """The objects without those whose owner is among them, and of those that an absent owner made alike the first."""
-    found = list(objects)
+    """The objects without those whose owner is among them, and of those that an absent owner made alike the first; and without the pods
+    that have ended."""
+    found = [each for each in objects if str(text(each, "status", "phase") or "") not in _OVER]
     if not any("ownerReferences" in each.mapping("metadata") for each in found):
         yield from found
         return
