@@ -310,6 +310,37 @@ def test_silent_where_the_program_is_not_known_or_none_of_a_container(tmp_path: 
     assert found(tmp_path, files, "", command) == []
 
 
+PREDICT = """\
+import torch
+from cog import BasePredictor
+
+
+class Predictor(BasePredictor):
+    def setup(self):
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.model = torch.nn.Linear(2, 2).to(self.device)
+
+    def predict(self, text: str) -> str:
+        return str(self.model(torch.ones(2, device=self.device)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("cog", "said"),
+    [
+        ("build:\n  gpu: true\npredict: predict.py:Predictor\n", ["model/predict.py:6:9 warning GPU601"]),
+        ('build: {gpu: true}\npredict: "predict.py:Predictor"\n', ["model/predict.py:6:9 warning GPU601"]),
+        ("build:\n  gpu: false\npredict: predict.py:Predictor\n", []),
+        ("build: {gpu: true}\n", []),
+        ("build: {gpu: true}\npredict: [predict.py]\n", []),
+        ("gpu\n", []),
+    ],
+)
+def test_the_predictor_of_a_cog_file(tmp_path: Path, cog: str, said: list[str]) -> None:
+    write(tmp_path, {"model/cog.yaml": cog, "model/predict.py": PREDICT, "other/predict.py": PREDICT})
+    assert spoken(tmp_path) == said
+
+
 def test_rules_of_make_that_need_one_another_end(tmp_path: Path) -> None:
     assert found(tmp_path, {"Makefile": "loop: pool\npool: loop\n\tpython train.py\n"}, "CMD make loop") == [TRAINS]
 

@@ -1,4 +1,5 @@
-"""Containers that neither Compose, Kubernetes nor a command starts: dev containers, Quadlets, and tasks of Amazon ECS and AWS Batch."""
+"""Containers that neither Compose, Kubernetes nor a command starts: dev containers, Quadlets, predictors of Cog, and tasks of
+Amazon ECS and AWS Batch."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gpulint.discover import Kind
+from gpulint.model.cog import is_cog, read_cog
 from gpulint.model.container import ASPECTS, Container
 from gpulint.model.devcontainer import read_devcontainer
 from gpulint.model.task_definition import read_task_definitions
@@ -21,8 +23,8 @@ def other_containers(tree: Tree, paths: Iterable[str]) -> Iterator[Container]:
         syntax = tree.yaml(path)
         if syntax is None:
             continue
-        if tree.kind(path) is Kind.DEVCONTAINER:
-            container = read_devcontainer(syntax)
+        if tree.kind(path) is Kind.DEVCONTAINER or is_cog(path):
+            container = read_cog(syntax) if is_cog(path) else read_devcontainer(syntax)
             yield from (container,) if container else ()
         else:
             yield from read_task_definitions(syntax)

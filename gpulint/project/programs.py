@@ -1,7 +1,8 @@
 """Programs: what happens on the path that each start of a Python program takes, through the modules of the repository.
 
 The path begins at the entry module's top level and main guard, or at the function that a launcher names. It goes on through the calls of
-functions, classes and methods, and through the top level of each module that is imported; calls are followed DEPTH deep.
+functions, classes and methods, and through the top level of each module that is imported and whose words speak of a GPU. Calls are
+followed DEPTH deep, into at most MOST_MODULES modules of the repository; what lies behind that is taken to do nothing.
 """
 
 from __future__ import annotations
