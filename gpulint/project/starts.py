@@ -39,6 +39,7 @@ from gpulint.project.programs import Modules, Program, read_program
 from gpulint.source import Location, Source, Text, Unknown, Value, as_written
 
 _DEEPEST = 5  # entry scripts and shells that start one another
+_LONGEST_SHOWN = 60  # characters of a word that is not known
 
 
 class ProgramLink(NamedTuple):
@@ -317,8 +318,11 @@ class _Follower:
             return
         is_path = "/" in word or word.endswith((".sh", ".bash"))
         found = self._places.executable(word) or (self._places.file(word) if is_path else None)
-        if found is None and not is_path:
-            self._link(word, "console script", "", [], words[1:])
+        if word.startswith("-"):
+            self.gaps.append(Gap("what the image itself starts is not known", word.location))
+        elif found is None and not is_path:
+            script = self._places.find(word, "console script")
+            self._add(script, str(word), word, (), words[1:]) if script is not None else None
         elif found is not None and _runs_python(self._source(found)):
             self._add(self._places.entry(found), str(word), word, (), words[1:])
         else:
@@ -344,7 +348,8 @@ class _Follower:
         self.ends_elsewhere = False
 
     def _note_unknown(self, word: Unknown) -> None:
-        self.gaps.append(Gap(f"{word.raw} is not known", word.location))
+        shown = word.raw if len(word.raw) <= _LONGEST_SHOWN else f"{word.raw[:_LONGEST_SHOWN]}..."
+        self.gaps.append(Gap(f"{shown} is not known", word.location))
 
     # --- Scripts -------------------------------------------------------------------------------------------------------------
 

@@ -112,6 +112,25 @@ def test_no_link_where_none_is_certain(command: str) -> None:
     assert start(command).programs == ()
 
 
+@pytest.mark.parametrize(
+    ("command", "reasons"),
+    [
+        ("python missing.py", ["no file here is known to be missing.py"]),
+        ("./missing.sh --epochs 3", ["no file here is known to be ./missing.sh"]),
+        ("--epochs 3", ["what the image itself starts is not known"]),
+        ("nginx -g 'daemon off;'", []),
+        ("sh -c 'mkdir -p /data; exec python missing.py'", ["no file here is known to be missing.py"]),
+        ("sh -c 'python $A'", ["$A is not known"]),
+        (f"sh -c 'python ${'{A'}{'A' * 80}:?{'}'}'", [f"${'{A'}{'A' * 57}... is not known"]),
+        ("make A=b train", ["A=b changes what make runs"]),
+        ("python fit.py", []),
+        ("sh -c 'sh -c \"sh -c fit\"'", []),
+    ],
+)
+def test_what_is_left_open(command: str, reasons: list[str]) -> None:
+    assert [gap.reason for gap in start(command).gaps] == reasons
+
+
 def test_unknown_words() -> None:
     unknown = Unknown("${X}", Location("compose.yaml", 1, 1, 1, 2))
     assert start(["python", unknown]).programs == ()
