@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +16,17 @@ from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple, regex
-from gpulint.facts.commands import cpu_argument, gpu_argument, gpu_program, gpu_variable, hides_gpu, idles, plain_tool, program_index
+from gpulint.facts.commands import (
+    cpu_argument,
+    gpu_argument,
+    gpu_program,
+    gpu_variable,
+    hides_gpu,
+    idles,
+    launched,
+    plain_tool,
+    program_index,
+)
 from gpulint.facts.images import Need, cpu_word, gpu_word
 from gpulint.facts.requests import is_driver_path
 from gpulint.facts.resources import gpu_label, gpu_taint, is_gpu_vendor
@@ -34,6 +45,9 @@ if TYPE_CHECKING:
 _DEVELOPERS = regex(r"\.?devcontainers?|dev|devel|develop|development|workspace", re.IGNORECASE)
 
 _TESTS = regex(r"(?:^|[-_.])(?:tests?|testing|unittests?|unit|pytest)(?:[-_.]|$)", re.IGNORECASE)
+
+_IMPORTED = regex(r"(?:^|[;\n])\s*(?:from|import)\s+(\w+)")
+"""What Python code imports, without the dots behind it."""
 
 CI_CONTEXTS = ("github", "gitlab")
 """Where a command stands that a CI job runs."""
@@ -255,15 +269,27 @@ def evidence(container: Container, project: Project) -> Iterator[Evidence]:
 
 
 def _does_other_work(container: Container, project: Project) -> bool:
-    """Whether its own command runs a program of this repository that has nothing to do with a GPU: its image, which is for others too, then
-    says nothing of it."""
-    program = project.program_of(container) if own_commands(container) else None
-    source = project.tree.source(program.path) if program and not program.does_gpu_work else None
-    if source is None:
+    """Whether its own command runs Python that has nothing to do with a GPU, a program of this repository or code that it holds itself: its
+    image, which is for others too, then says nothing of it."""
+    commands = own_commands(container)
+    code = _own_code(commands[-1], container, project) if commands else None
+    if code is None:
         return False
     from gpulint.facts.python import anchors
 
-    return not any(anchor in source.lowered for anchor in anchors())
+    return not any(anchor in code for anchor in anchors())
+
+
+def _own_code(command: tuple[Value, ...], container: Container, project: Project) -> bytes | None:
+    """The Python that a container's own command runs, in lower case; None where that is not known, or computes on a GPU."""
+    launch = launched(_words(command))
+    if launch is not None and launch.form == "code":
+        code = command[launch.at]
+        stands_alone = not isinstance(code, Unknown) and {*_IMPORTED.findall(code)} <= sys.stdlib_module_names
+        return code.lower().encode(errors="replace") if stands_alone else None
+    program = project.program_of(container)
+    source = project.tree.source(program.path) if program and not program.does_gpu_work else None
+    return source.lowered if source else None
 
 
 def _of_command(container: Container) -> Iterator[Evidence]:

@@ -210,6 +210,20 @@ def test_the_machines_give_every_container_the_gpus(tmp_path: Path) -> None:
     assert spoken(tmp_path, "--select", "GPU201", "--machine", "default_runtime=runc") != []
 
 
+CODE = """[python3, -c, "import os, time\\nfor epoch in range(3):\\n    print(os.environ['RANK'])\\n    time.sleep(5)"]"""
+
+
+@pytest.mark.parametrize(
+    ("command", "faults"),
+    [(CODE, 0), (CODE.replace("import os", "import torch, os"), 1), (CODE.replace("import os", "import trainer, os"), 1)],
+    ids=["nothing of a GPU", "torch", "a module that nobody knows"],
+)
+def test_code_of_its_own_that_has_nothing_to_do_with_a_gpu(command: str, faults: int, tmp_path: Path) -> None:
+    plain = pod(command=command).replace("nodeSelector: {nvidia.com/gpu.present: 'true'}", "priority: 1")
+    write(tmp_path, {"pod.yaml": plain})
+    assert len(spoken(tmp_path, "--select", "GPU201")) == faults
+
+
 def test_another_pod_runs_the_same_image_with_a_gpu(tmp_path: Path) -> None:
     plain = pod(command="[serve]").replace("nodeSelector: {nvidia.com/gpu.present: 'true'}", "priority: 1")
     write(tmp_path, {"api.yaml": plain})
