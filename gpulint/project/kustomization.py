@@ -141,6 +141,17 @@ class Kustomization:
         bodies = embedded(transformer) if _is_inline(transformer) else self._documents(transformer)
         return bool(bodies) and all(isinstance(body, Mapping) and leaves_containers_alone(kind_of(body)) for body in bodies)
 
+    def env_files(self, generator: Mapping) -> tuple[str | None, ...]:
+        """The paths of the env files that an entry of a generator names; None for one that is elsewhere."""
+        written = (*generator.sequence("envs"), *filter(None, (generator.get("env"),)))
+        return tuple(self.resolve(item) if isinstance(item, Scalar) else None for item in written)
+
+    @cached_property
+    def all_env_files(self) -> frozenset[str]:
+        """The env files from which it makes ConfigMaps."""
+        generators = self.root.sequence(_GENERATOR_KEYS[0]).mappings()
+        return frozenset(path for each in generators for path in self.env_files(each) if path is not None)
+
     @cached_property
     def data_files(self) -> frozenset[str]:
         """The files that it puts into ConfigMaps and Secrets as they are."""

@@ -13,6 +13,7 @@ from functools import cached_property
 from gpulint.discover import Kind
 from gpulint.model.container import ASPECTS
 from gpulint.model.workload import objects
+from gpulint.project.config_maps import with_environment, with_generated
 from gpulint.project.flux import flux_kustomizations
 from gpulint.project.kustomization import Kustomization, file_in, read_kustomization
 from gpulint.project.transform import Resource, read_resource, transformed
@@ -49,6 +50,7 @@ class Kustomizations:
             if path not in self._reached:
                 found = self._build(path, ())
                 is_part = path in included or self._all[path].is_component
+                found = with_environment(found)
                 yield self._all[path], tuple(replace(each, open=ASPECTS) for each in found) if is_part else found
 
     def built_by(self, path: str) -> tuple[Resource, ...]:
@@ -68,6 +70,7 @@ class Kustomizations:
         self._reached.add(path)
         inside = (*trail, path)
         resources = tuple(dict.fromkeys((*given, *self._own(path, inside))))
+        resources = with_generated(resources, self._all[path], self._tree)
         self._resources_left -= 1 + len(resources)
         if self._resources_left < 0:
             return ()
@@ -111,7 +114,7 @@ class Kustomizations:
         """The files that change what a kustomization builds: itself, its components, and the patches of them all."""
         for each in self._reachable([path], self._components):
             yield self._all[each].path
-            yield from self._all[each].patch_files
+            yield from (*self._all[each].patch_files, *self._all[each].all_env_files)
 
     def _reachable(self, start: Iterable[str], further: Callable[[Kustomization], Iterable[str]]) -> Iterator[str]:
         """These kustomizations and, step by step, all that they lead to."""

@@ -253,7 +253,7 @@ class Relevance:
         return tuple(path for path in paths if self.names_gpu(path) or self._runs_ours(path, (b"docker", b"image")))
 
     def manifests(self, image_names: frozenset[str]) -> tuple[str, ...]:
-        """The Kubernetes manifests, templates and values that matter, given the names of the images that are built here."""
+        """The Kubernetes manifests, kustomizations, templates and values that matter, given the names of the images that are built here."""
         names = tuple(name.lower().encode() for name in sorted(image_names))
-        paths = self._tree.paths(Kind.MANIFEST, Kind.TEMPLATE, Kind.VALUES)
+        paths = self._tree.paths(Kind.MANIFEST, Kind.KUSTOMIZATION, Kind.TEMPLATE, Kind.VALUES)
         return tuple(path for path in paths if self.names_gpu(path) or self._runs_ours(path, names))

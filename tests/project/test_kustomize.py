@@ -390,3 +390,65 @@ def test_long_lists_are_merged() -> None:
     patch = f"{HEAD}spec:\n  template:\n    spec:\n      containers:\n{items}"
 
     assert len(containers(overlay("patches: [{path: gpu.yaml}]", gpu=patch))) == 1002
+
+
+TAKING = BASE.replace(
+    'env: [{name: A, value: "1"}]',
+    "envFrom: [{configMapRef: {name: settings}}, {prefix: X_, configMapRef: {name: settings}}]\n          env: [{name: A, value: own}]",
+)
+
+
+def environment(container: Container) -> dict[str, str | None]:
+    return {str(name): shown(value) for name, value in container.env}
+
+
+@pytest.mark.parametrize("layer", ["base", "overlay"])
+def test_the_environment_is_that_of_generated_config_maps(layer: str) -> None:
+    files = overlay("namePrefix: pre-\nnamespace: prod\n")
+    files["base/app.yaml"] = TAKING
+    files[f"{layer}/kustomization.yaml"] += (
+        "configMapGenerator: [{name: settings, literals: [DEVICE=cuda, A=1, \"B='b'\"], envs: [own.env]}]\n"
+    )
+    files[f"{layer}/own.env"] = '# first\nC="c"\n\nnone\n  D=d=e\n'
+    app = main(containers(files))
+
+    assert environment(app) == {
+        "DEVICE": "cuda",
+        "B": "b",
+        "C": '"c"',
+        "D": "d=e",
+        "X_DEVICE": "cuda",
+        "X_A": "1",
+        "X_B": "b",
+        "X_C": '"c"',
+        "X_D": "d=e",
+        "A": "own",
+    }
+    assert app.open == frozenset()
+    assert {str(name): name.location.path for name, _ in app.env}["C"] == f"{layer}/own.env"
+    assert str(app.env[0].name.location) == f"{layer}/kustomization.yaml:{2 if layer == 'base' else 4}:50"
+
+
+def test_an_overlay_merges_or_replaces_generated_data() -> None:
+    files = overlay("configMapGenerator: [{name: settings, behavior: merge, literals: [B=2]}]")
+    files["base/app.yaml"] = TAKING.replace(", {prefix: X_, configMapRef: {name: settings}}", "")
+    files["base/kustomization.yaml"] += "configMapGenerator: [{name: settings, literals: [B=1, C=1]}]\n"
+    assert environment(main(containers(files))) == {"B": "2", "C": "1", "A": "own"}
+
+    files["overlay/kustomization.yaml"] = files["overlay/kustomization.yaml"].replace("merge", "replace")
+    assert environment(main(containers(files))) == {"B": "2", "A": "own"}
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        "secretGenerator: [{name: settings, literals: [B=2]}]",
+        "configMapGenerator: [{name: other, literals: [B=2]}]",
+        "configMapGenerator: [{name: settings, behavior: merge, literals: [B=2]}]",
+        "configMapGenerator: [{name: settings, envs: [missing.env]}]",
+        "configMapGenerator: [{name: settings, namespace: other, literals: [B=2]}]",
+    ],
+)
+def test_an_environment_that_is_not_known_stays_open(generator: str) -> None:
+    app = main(containers({**overlay(generator), "base/app.yaml": TAKING}))
+    assert (environment(app), app.open) == ({"A": "own"}, {"env"})

@@ -85,6 +85,31 @@ def test_a_component_that_is_elsewhere_may_bring_anything(tmp_path: Path) -> Non
     assert spoken(repository(tmp_path, prod="resources: [../base]\ncomponents: ['https://example.com/gpu']\n")) == []
 
 
+PLAIN_BASE = """
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: a}
+    spec:
+      containers:
+        - name: a
+          image: acme/a:1
+          envFrom: [{configMapRef: {name: settings}}]
+    """
+
+
+def test_what_a_kustomization_alone_says_of_a_gpu_is_found(tmp_path: Path) -> None:
+    patch = (
+        "patches: [{target: {kind: Pod}, patch: '[{op: add, path: /spec/containers/0/resources, value: {limits: {nvidia.com/gpu: 0.5}}}]'}]"
+    )
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, {"pod.yaml": PLAIN_BASE, "kustomization.yaml": f"resources: [pod.yaml]\n{patch}\n"})
+    assert spoken(tmp_path) == ["kustomization.yaml:2:121 error GPU402"]
+
+    generator = "configMapGenerator: [{name: settings, literals: [DEVICE=cuda]}]"
+    write(tmp_path, {"kustomization.yaml": f"resources: [pod.yaml]\n{generator}\n"})
+    assert spoken(tmp_path) == ["pod.yaml:6:5 warning GPU201"]
+
+
 FLUX = """
     apiVersion: kustomize.toolkit.fluxcd.io/v1
     kind: Kustomization
