@@ -255,6 +255,14 @@ def _turns_gpu_on(name: str) -> bool:
     return parts <= words("python", "gpu_switches") | words("python", "gpu_names") and not parts.isdisjoint({"gpu", "cuda"})
 
 
+def insists_on_gpu(option: str, value: str, framework: str) -> bool:
+    """Whether this option of a command line, with that value ("" for none), makes a default of that framework raise, or may do so."""
+    for row in table("python")["insisting_options"]:
+        if option in row["options"] and not {"*", framework}.isdisjoint(row["frameworks"]):
+            return "*" in row["values"] or value.lower() in row["values"]
+    return False
+
+
 def leaves_gpu_off(name: str, value: object) -> bool:
     """Whether a switch of this name and value leaves the GPU unused. A text may be the number of a card where no other word is by."""
     is_alone = set(name.lower().split("_")).isdisjoint(words("python", "gpu_switches"))

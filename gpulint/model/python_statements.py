@@ -342,7 +342,9 @@ class _Statements:
         self._notes.add_cpu_mode(arm.node.test, test, arm.node.body, arm.node.orelse)
         if REFUSES in (arm.ending, otherwise):
             self._notes.add_demand(arm.node.test, arm.node.test, AssertionKind.REFUSAL, without=arm.ending == REFUSES, gate=arm.gate)
-        if lean is None and arm.assumable and (arm.ending | otherwise) & REFUSES:
+        if lean is None and self._notes.subject and not test.decided and (arm.ending == REFUSES) is not (otherwise == REFUSES):
+            self._notes.add_assertion(arm.node.test, AssertionKind.REFUSAL, self._notes.subject, arm.node.test, min(arm.gate, Gate.MAY))
+        elif lean is None and arm.assumable and (arm.ending | otherwise) & REFUSES:
             test, lean = self._judged(arm.node.test)
         if lean is not None and test.subject and arm.gate is not Gate.NEVER:
             without, with_gpu = (arm.ending, otherwise) if lean else (otherwise, arm.ending)

@@ -162,6 +162,20 @@ def test_an_else_that_refuses() -> None:
     assert fallbacks(HEAD + chain) == []
 
 
+def test_a_switch_behind_the_return_of_the_gpu() -> None:
+    code = """
+def pick(require_gpu=True):
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if require_gpu:
+        raise RuntimeError
+    return torch.device("cpu")
+"""
+    assert noted(code) == ["require_gpu"]
+    assert noted(code.replace("raise RuntimeError", 'print("no GPU")')) == []
+    assert noted(code.replace("torch.cuda.is_available()", "args.fast")) == []
+
+
 def test_a_chain_that_knows_the_cpu_refuses_only_what_it_does_not_know() -> None:
     assert noted('if device == "cpu":\n    n = 1\nelif device == "cuda":\n    n = 2\nelse:\n    raise ValueError\n') == []
     assert noted('if device == "cuda":\n    n = 2\nelse:\n    raise ValueError\n') == ['device == "cuda"']

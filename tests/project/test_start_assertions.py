@@ -95,3 +95,49 @@ def test_a_check_of_health_in_the_image_stops_nothing(tmp_path: Path) -> None:
     compose = "services:\n  fit:\n    build: .\n    gpus: [{count: 1}]\n"
     write(tmp_path, {"Dockerfile": dockerfile, "compose.yaml": compose, "fit.py": PROGRAM})
     assert "GPU601" in gpulint(tmp_path, "--select", "GPU601", "--format", "concise").stdout
+
+
+TRAINER = """
+    from transformers import AutoModelForCausalLM, HfArgumentParser, Trainer, TrainingArguments
+
+    (arguments,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+    Trainer(model=AutoModelForCausalLM.from_pretrained("m"), args=arguments).train()
+    """
+ACCELERATED = """
+    import accelerate, torch
+
+    accelerator = accelerate.Accelerator()
+    accelerator.backward(accelerator.prepare(torch.nn.Linear(3, 1))(torch.ones(3)))
+    """
+CLI = """
+    from lightning.pytorch.cli import LightningCLI
+
+    LightningCLI(run=True)
+    """
+TOLD = [
+    (PROGRAM, "torchrun --nproc_per_node=gpu fit.py", True),
+    (PROGRAM, "torchrun --nproc-per-node gpu fit.py", True),
+    (PROGRAM, "torchrun --nproc_per_node=auto fit.py", False),
+    (PROGRAM, "torchrun --nproc_per_node=2 fit.py", False),
+    (PROGRAM, "python fit.py --bf16", False),
+    (TRAINER, "python fit.py --output_dir out", False),
+    (TRAINER, "python fit.py --bf16 --output_dir out", True),
+    (TRAINER, "python fit.py --fp16=True", True),
+    (TRAINER, "python fit.py --bf16 False", False),
+    (ACCELERATED, "accelerate launch fit.py", False),
+    (ACCELERATED, "accelerate launch --mixed_precision fp16 fit.py", True),
+    (ACCELERATED, "accelerate launch --mixed_precision bf16 fit.py", False),
+    (CLI, "python fit.py fit", False),
+    (CLI, "python fit.py fit --trainer.accelerator=gpu", True),
+    (CLI, "python fit.py fit --config config.yaml", True),
+    (CLI.replace("run=True", 'trainer_defaults={"accelerator": "gpu"}'), "python fit.py fit", True),
+]
+
+
+@pytest.mark.parametrize(("code", "command", "stops"), TOLD)
+def test_options_that_insist_on_a_gpu(tmp_path: Path, code: str, command: str, stops: bool) -> None:
+    dockerfile = f"FROM pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\nWORKDIR /app\nCOPY fit.py .\nCMD {command}\n"
+    compose = "services:\n  fit:\n    build: .\n    gpus: [{count: 1}]\n"
+    write(tmp_path, {"Dockerfile": dockerfile, "compose.yaml": compose, "fit.py": code})
+    said = gpulint(tmp_path, "--select", "GPU601", "--format", "concise").stdout
+    assert ("GPU601" not in said) is stops
