@@ -345,6 +345,18 @@ def test_rules_of_make_that_need_one_another_end(tmp_path: Path) -> None:
     assert found(tmp_path, {"Makefile": "loop: pool\npool: loop\n\tpython train.py\n"}, "CMD make loop") == [TRAINS]
 
 
+def test_what_starts_itself_many_times_ends(tmp_path: Path) -> None:
+    many = 300
+    files = {
+        "Makefile": "fit:\n" + "\tmake fit\n" * many + "\tpython train.py\n",
+        "supervisord.conf": "".join(f"[program:p{number}]\ncommand=supervisord\n" for number in range(many))
+        + "[program:x]\ncommand=make\n",
+        "two.sh": "#!/bin/sh\n" + 'exec ./three.sh "$@"' + ' "$@"' * many + "\n",
+        "three.sh": "#!/bin/sh\n" + 'echo "$@"' + ' "$@"' * many + "\nexec supervisord\n",
+    }
+    assert found(tmp_path, files, 'CMD ["./two.sh", "a", "b"]') == [TRAINS]
+
+
 def test_a_module_that_imports_itself_and_one_in_a_circle(tmp_path: Path) -> None:
     files = {
         "run.py": "import run\nimport other\n\nother.go()\n",

@@ -45,7 +45,9 @@ class Supervised(NamedTuple):
 
 
 _SECTION = regex(r"\[([^\]]+)\]\s*(?:;.*)?")
-_SETTING = regex(r"([A-Za-z_]+)\s*[=:]\s*(.*?)(?:\s+;.*)?\s*")
+_SETTING = regex(r"([A-Za-z_]+)[ \t]*[=:][ \t]*")
+_COMMENT = regex(r"[ \t];")
+_MOST_PATTERNS = 20  # that a configuration includes
 
 
 def supervised(source: Source) -> Iterator[Supervised]:
@@ -60,7 +62,7 @@ def supervised(source: Source) -> Iterator[Supervised]:
 def included(source: Source) -> tuple[str, ...]:
     """The patterns of further files that a configuration of supervisord includes."""
     files = next((settings.get("files") for name, settings in _sections(source) if name == "include"), None)
-    return tuple(files.split()) if files is not None else ()
+    return tuple(files.split()[:_MOST_PATTERNS]) if files is not None else ()
 
 
 def _sections(source: Source) -> Iterator[tuple[str, dict[str, Text]]]:
@@ -70,8 +72,10 @@ def _sections(source: Source) -> Iterator[tuple[str, dict[str, Text]]]:
         if match := _SECTION.fullmatch(line.rstrip()):
             yield name, settings
             name, settings = match[1], {}
-        elif match := _SETTING.fullmatch(line.rstrip()):
-            settings[match[1]] = source.cut(offset + match.start(2), offset + match.end(2))
+        elif match := _SETTING.match(line):
+            comment = _COMMENT.search(line, match.end())
+            value = line[match.end() : comment.start() if comment else None].rstrip()
+            settings[match[1]] = source.cut(offset + match.end(), offset + match.end() + len(value))
         offset += len(line)
     yield name, settings
 

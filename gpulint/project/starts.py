@@ -152,6 +152,7 @@ class _Follower:
         self.fallbacks: list[Fallback] = []
         self.gaps: list[Gap] = []
         self.ends_elsewhere = False
+        self._made: set[tuple[str, ...]] = set()
 
     def follow_words(self, words: Words, depth: int) -> None:
         """Follow a command line. A GPU tool that is itself what the container runs fails with it."""
@@ -278,8 +279,10 @@ class _Follower:
             self.gaps.append(Gap(f"{as_written(unknown)} changes what {known.name} runs", unknown.location))
             return
         source = self._source(self._configuration(known, words))
-        if source is None or depth > _DEEPEST:
+        made = (source.path, *map(str, targets)) if source is not None else ()
+        if source is None or depth > _DEEPEST or made in self._made:
             return
+        self._made.add(made)
         for recipe in recipes_of(source, [str(target) for target in targets]):
             self._follow_script(recipe.script.commands, (), True, depth + 1, anew=True)
 
@@ -287,11 +290,15 @@ class _Follower:
         """The programs that supervisord starts side by side: one that is none of the repository ends none that is."""
         from gpulint.project.start_files import included, supervised
 
+        before = set(self.steps)
         main = self._configuration(known, words)
+        if main is not None and main.path in before:
+            return
         source = self._source(main)
         folder = dirname(main.inside) if main is not None else known.config_folder
         patterns = included(source) if source is not None else ("*.conf",)
-        more = [found for pattern in patterns for found in self._places.within(folder).matching(pattern)]
+        found_there = (found for pattern in patterns for found in self._places.within(folder).matching(pattern))
+        more = [found for found in found_there if found.path not in before]
         for found in more:
             self.steps.setdefault(found.path, Step("configuration", found.path, known.name, words[0].location, found.by, found.origin))
         for each in filter(None, (source, *map(self._source, more))):
@@ -479,9 +486,10 @@ def _with_positional(words: Words, positional: Words) -> Words:
             found.append(positional[int(number[1])])
         else:
             found.append(word)
-    return tuple(found)
+    return tuple(found[:_MOST_WORDS])
 
 
+_MOST_WORDS = 2_000  # of a command, in which "$@" may stand any number of times
 _POSITIONAL = regex(r"\$\{?(\d{1,2})\}?")
 
 
