@@ -278,6 +278,8 @@ def test_command_and_args_of_kubernetes(tmp_path: Path, container: str) -> None:
         "jupyter lab",
         "ray start --head",
         "ray start --address=head:6379 --block",
+        "panel serve notebook.ipynb",
+        "python circle.sh",
         "python $$SCRIPT",
         "python -m $$MODULE",
         "$$LAUNCHER train.py",

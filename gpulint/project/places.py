@@ -79,7 +79,8 @@ class Places:
         `default` is what the launcher takes of a module of which nothing is named."""
         if form in ("script", "executable"):
             found = self.executable(target) if form == "executable" else None
-            return self.entry(found or self.file(target) or self._package(target))
+            found = found or self.file(target) or self._package(target)
+            return self.entry(found) if found is not None and _may_be_python(found.path) else None
         if form == "module":
             return self._module(str(target), "")
         if form == "app":
@@ -210,6 +211,12 @@ class Places:
                 if path in self.files:
                     return Entry(Found(path, by, script.location), script.function, tuple(dict.fromkeys((root, *_ROOTS))))
         return None
+
+
+def _may_be_python(path: str) -> bool:
+    """Whether a file may hold Python by its name: a notebook or a shell script holds none."""
+    name = path.rpartition("/")[2]
+    return "." not in name or name.endswith((".py", ".pyw"))
 
 
 _BY_NAME = "it is the only file here whose path ends so"
