@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gpulint.model.device_claim import DeviceClaim
     from gpulint.model.engine_config import EngineConfig
     from gpulint.model.gpu_stack import StackPart
+    from gpulint.model.helm_set import CutName
     from gpulint.model.image import ImageRef
     from gpulint.model.module import Module
     from gpulint.model.stage import Dockerfile, Stage
@@ -337,6 +338,7 @@ class Project:
             "Service": "services",
             "EntryPoint": "entry_points",
             "CommandLine": "command_lines",
+            "CutName": "cut_parameters",
             "EngineConfig": "engine_configs",
             "DeviceClaim": "device_claims",
             "Autoscaler": "autoscalers",
@@ -361,6 +363,15 @@ class Project:
     def command_lines(self) -> tuple[CommandLine, ...]:
         """The commands of the scripts, Makefiles and CI files that matter."""
         return self.started.commands if self.relevance.scripts else ()
+
+    @cached_property
+    def cut_parameters(self) -> tuple[CutName, ...]:
+        """The names of GPU resources and labels that helm takes apart in the parameters of releases."""
+        if not any(map(self.relevance.names_gpu, self.tree.paths(Kind.MANIFEST, Kind.HELMFILE))):
+            return ()
+        from gpulint.project.helm_parameters import cut_parameters
+
+        return tuple(cut_parameters(self.tree))
 
     @cached_property
     def engine_configs(self) -> tuple[EngineConfig, ...]:

@@ -105,7 +105,7 @@ CATALOGUE = (
     _entry("GPU504", "malformed-devcontainer-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR,)),
     _entry("GPU505", "nvidia-default-runtime", "command", "EngineConfig | CommandLine", Impact.INSECURE, (NOTE,)),
     _entry("GPU506", "apptainer-without-nv", "command", "CommandLine", Impact.CPU_FALLBACK, (WARNING,)),
-    _entry("GPU507", "unescaped-helm-set", "command", "CommandLine | Project", Impact.CPU_FALLBACK, (ERROR,)),
+    _entry("GPU507", "unescaped-helm-set", "command", "CommandLine | CutName", Impact.CPU_FALLBACK, (ERROR,)),
     _entry("GPU508", "malformed-ecs-gpu", "command", "Container", Impact.FAILS_TO_START, (ERROR, WARNING)),
     _entry("GPU509", "toolkit-not-wired", "command", "CommandLine", Impact.FAILS_TO_START, (NOTE,)),
     _entry("GPU601", "missing-startup-assertion", "python", "EntryPoint", Impact.CPU_FALLBACK, (WARNING, NOTE)),

@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from gpulint.model.command import CommandLine
 from gpulint.model.helm_set import CutName, cut_names
 from gpulint.project import Project
-from gpulint.project.helm_parameters import cut_parameters
 from gpulint.rule import Impact, Problem, Rule, Severity
 
 
-def check(node: CommandLine | Project, _project: Project) -> Iterator[Problem]:
+def check(node: CommandLine | CutName, _project: Project) -> Iterator[Problem]:
     """A problem for each such key of a helm command, or of a file that sets values one by one."""
     if isinstance(node, CommandLine):
         for cut in cut_names(node.command):
             yield _problem(cut, f"escape the dots and quote the whole: {shlex.quote(f'{cut.remedy}=...')}")
     else:
-        for cut in cut_parameters(node.tree):
-            yield _problem(cut, f"escape the dots: {cut.remedy}")
+        yield _problem(node, f"escape the dots: {node.remedy}")
 
 
 def _problem(cut: CutName, help_line: str) -> Problem:
@@ -28,4 +26,4 @@ def _problem(cut: CutName, help_line: str) -> Problem:
     return Problem(cut.key.location, message, Severity.ERROR, help=help_line)
 
 
-RULE = Rule("GPU507", "unescaped-helm-set", (CommandLine, Project), (Severity.ERROR,), Impact.CPU_FALLBACK, check)
+RULE = Rule("GPU507", "unescaped-helm-set", (CommandLine, CutName), (Severity.ERROR,), Impact.CPU_FALLBACK, check)
