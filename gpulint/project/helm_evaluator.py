@@ -248,7 +248,7 @@ class Evaluator:
         for name, value in before.items():
             frame.variables[name][0] = value
         if node.otherwise:
-            self._mark("else", node.body_end, node.else_start, frame)
+            self._mark("else", node.body_end, _behind_else(node), frame)
             self._branch(node.otherwise, frame, frame.dot)
         self._forget(frozenset(before), frame, node)
         self._mark("end", max(node.else_end, node.body_end), node.end, frame)
@@ -529,6 +529,12 @@ def _declare(pipeline: Pipeline, key: Value, value: Value, frame: _Frame) -> Non
     values = (value,) if len(pipeline.variables) == 1 else (key, value)
     for name, each in zip(pipeline.variables, values, strict=False):
         frame.variables[name] = [each]
+
+
+def _behind_else(node: BlockNode) -> int:
+    """The offset behind the `else` of a block: behind the whole `else if` where it is one."""
+    first = node.otherwise[0]
+    return first.body_start if isinstance(first, BlockNode) and node.else_start == node.body_end else node.else_start
 
 
 def _assigned(nodes: tuple[Node, ...]) -> frozenset[str]:
