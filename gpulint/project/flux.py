@@ -37,20 +37,27 @@ def flux_kustomizations(tree: Tree) -> dict[str, Kustomization]:
 
 
 def _objects(tree: Tree) -> Iterator[tuple[str, Mapping]]:
-    """The specs of Flux's kustomizations with the folders of the tree that they apply. None is looked for where none of them can change
-    anything."""
+    """The specs of Flux's kustomizations that may change something, each with the folder of the tree that it applies, and of the others
+    that apply one of these folders."""
     anchors = tuple(f"{key}:".encode() for key in _CHANGING)
     sources = [source for source in map(tree.source, tree.paths(Kind.MANIFEST)) if source is not None and _GROUP.encode() in source.data]
-    if not any(anchor in source.data for source in sources for anchor in anchors):
-        return
-    for source in sources:
-        syntax = tree.yaml(source.path)
-        for document in syntax.documents if syntax else ():
-            for owner in objects(document.root):
-                path = text(owner, "spec", "path")
-                folder = tree.resolve("", path) if path and kind_of(owner) == "Kustomization" and group_of(owner) == _GROUP else None
-                if folder in tree.folders:
-                    yield folder, owner.mapping("spec")
+    changing = [source for source in sources if any(anchor in source.data for anchor in anchors)]
+    folders = set()
+    for folder, spec in (each for source in changing for each in _specs(tree, source.path)):
+        folders.add(folder.encode())
+        yield folder, spec
+    others = (source for source in sources if source not in changing and any(folder in source.data for folder in folders))
+    yield from (each for source in others for each in _specs(tree, source.path))
+
+
+def _specs(tree: Tree, path: str) -> Iterator[tuple[str, Mapping]]:
+    syntax = tree.yaml(path)
+    for owner in (each for document in (syntax.documents if syntax else ()) for each in objects(document.root)):
+        applied = text(owner, "spec", "path")
+        is_flux = kind_of(owner) == "Kustomization" and group_of(owner) == _GROUP
+        folder = tree.resolve("", applied) if applied and is_flux else None
+        if folder in tree.folders:
+            yield folder, owner.mapping("spec")
 
 
 def _root(spec: Mapping) -> Mapping:

@@ -1,4 +1,4 @@
-"""The `replacements` of a kustomization: what they write into an object is taken for unknown."""
+"""The `replacements` and `vars` of a kustomization: what they write into an object is taken for unknown."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gpulint.project.patch_target import Name, is_selected
 from gpulint.source import Text, Unknown
 
 _STEP = regex(r"\[[^\]]*\]|(?:\\.|[^.\\\[])+")
+_REFERENCE = regex(r"\$\((\w+)\)")
 _LONGEST_PATH = 1000
 _MOST_STEPS = 50
 
@@ -25,6 +26,19 @@ def with_unknown(root: Mapping, names: Several[Name], replacement: Mapping) -> M
                 changed = _written(root, _steps(path), Unknown(f"${{{path}}}", path.location))
                 root = changed if isinstance(changed, Mapping) else root
     return root
+
+
+def with_unknown_variables(node: Node, variables: frozenset[str], depth: int = 0) -> Node:
+    """The node with each scalar unknown that refers to one of these variables, the `vars` of a kustomization, as `$(NAME)`."""
+    if isinstance(node, Scalar):
+        return Unknown(str(node), node.location) if variables.intersection(_REFERENCE.findall(node)) else node
+    if depth > _MOST_STEPS or not isinstance(node, (Mapping, Sequence)):
+        return node
+    if isinstance(node, Sequence):
+        items = tuple(with_unknown_variables(item, variables, depth + 1) for item in node)
+        return Sequence(items, node.location, node.tag, node.open)
+    entries = (Entry(key, with_unknown_variables(value, variables, depth + 1), merged) for key, value, merged in node.entries)
+    return Mapping(tuple(entries), node.location, node.tag, node.open)
 
 
 def _is_meant(root: Mapping, names: Several[Name], target: Mapping) -> bool:

@@ -13,7 +13,7 @@ from gpulint.project.image_pins import with_images
 from gpulint.project.kustomization import Kustomization, Patch
 from gpulint.project.patch import PatchError, apply_operations, merge, removes
 from gpulint.project.patch_target import Name, is_selected, names_itself, text_at, without_identity
-from gpulint.project.replacement import with_unknown
+from gpulint.project.replacement import with_unknown, with_unknown_variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def transformed(resource: Resource, by: Kustomization) -> Resource | None:
         resource = _patched(resource, patch) or resource
     for change in (_with_replicas, _with_images):
         resource = change(resource, by.root)
-    resource = _with_replacements(resource, by)
+    resource = _without_variables(_with_replacements(resource, by), by.root)
     return replace(resource, open=resource.open | by.opens) if by.opens else resource
 
 
@@ -146,6 +146,12 @@ def _with_replicas(resource: Resource, root: Mapping) -> Resource:
 def _with_images(resource: Resource, root: Mapping) -> Resource:
     pins = tuple(root.sequence("images").mappings())
     return replace(resource, root=with_images(resource.root, pins)) if pins else resource
+
+
+def _without_variables(resource: Resource, root: Mapping) -> Resource:
+    names = frozenset(text_at(each, "name") for each in root.sequence("vars").mappings())
+    changed = with_unknown_variables(resource.root, names) if names else resource.root
+    return replace(resource, root=changed) if isinstance(changed, Mapping) else resource
 
 
 def _with_replacements(resource: Resource, by: Kustomization) -> Resource:

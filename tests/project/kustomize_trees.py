@@ -245,6 +245,11 @@ HAND_MADE: dict[str, Files] = {
               - select: {name: train}
                 fieldPaths: [spec.jobTemplate.spec.template.spec.containers.*.image]
         """),
+    "vars": _over(
+        "vars: [{name: STORE, objref: {apiVersion: apps/v1, kind: StatefulSet, name: store, namespace: data}}]\n"
+        "patches: [{path: p.yaml}]\n",
+        p=_LIMIT.replace("resources", "args: [--store, $(STORE), $(OTHER)], resources"),
+    ),
     "a replacement that rejects": _over("""\
         replacements:
           - source: {kind: StatefulSet, name: store, fieldPath: metadata.name}

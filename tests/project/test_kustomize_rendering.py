@@ -13,7 +13,7 @@ from kustomize_trees import FOLDER, TREES, Files
 from gpulint.project.tree import Tree
 
 RENDERED = json.loads(SNAPSHOTS.read_bytes())
-REPLACED = frozenset({"replacements", "a replacement that rejects", "a tag's suffix"})
+REPLACED = frozenset({"replacements", "a replacement that rejects", "a tag's suffix", "vars"})
 """The trees in which something is unknown to gpulint."""
 
 

@@ -107,7 +107,7 @@ def test_what_a_kustomization_alone_says_of_a_gpu_is_found(tmp_path: Path) -> No
 
     generator = "configMapGenerator: [{name: settings, literals: [DEVICE=cuda]}]"
     write(tmp_path, {"kustomization.yaml": f"resources: [pod.yaml]\n{generator}\n"})
-    assert spoken(tmp_path) == ["pod.yaml:6:5 warning GPU201"]
+    assert spoken(tmp_path) == ["pod.yaml:6:7 warning GPU201"]
 
 
 FLUX = """
