@@ -415,8 +415,11 @@ def _applies(row: Row, arguments: Arguments, imports: Collection[str]) -> bool:
 
 @cache
 def _rows(key: str, name: str) -> tuple[Row, ...]:
-    """The rows that name a call outright, by its last part (`*.cuda`), or by its library (`jax.*`), in the order of the table."""
-    return tuple(row for row in _candidates(key, name) if any(_names(call, name) for call in row["calls"]))
+    """The rows that name a call outright, by its last part (`*.cuda`), or by its library (`jax.*`), in the order of the table; but
+    not those that leave out the calls of its library."""
+    library = name.partition(".")[0]
+    rows = (row for row in _candidates(key, name) if library not in row.get("but", ()))
+    return tuple(row for row in rows if any(_names(call, name) for call in row["calls"]))
 
 
 def _candidates(key: str, name: str) -> Iterator[Row]:

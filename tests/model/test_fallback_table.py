@@ -89,6 +89,7 @@ ROWS = {
     "JAX_PLATFORMS=cuda,cpu": ('os.environ["JAX_PLATFORMS"] = "cuda,cpu"\njax.numpy.ones(3)', SILENT),
     "JAX_PLATFORMS=cpu": ('os.environ["JAX_PLATFORMS"] = "cpu"', CPU),
     "Keras": ("model = tf.keras.Sequential()\nmodel.fit(x)", NOTE),
+    "Keras beside scikit-learn": ("from sklearn.preprocessing import StandardScaler\nStandardScaler().fit(x)", NOTHING),
     "tf.device": ('with tf.device("/GPU:0"):\n    pass', SILENT),
     "ONNX Runtime, CUDA": (f'onnxruntime.InferenceSession("m.onnx", {CUDA})', NOTE),
     "ONNX Runtime, CUDA and CPU": (f'onnxruntime.InferenceSession("m.onnx", {BOTH})', NOTE),
