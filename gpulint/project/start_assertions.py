@@ -39,7 +39,7 @@ def insists_by_options(start: Start, fallback: Fallback) -> bool:
     """Whether an option, of the launcher or the program, makes the program end where it else would fall back: `--nproc_per_node=gpu`."""
     link = start.program
     words = [*link.launcher, *map(as_written, link.arguments)] if link is not None else []
-    for word, behind in zip(words, [*words[1:], ""], strict=True):
+    for word, behind in zip(words, [*words[1:], ""], strict=False):
         option, given, value = word.partition("=")
         if insists_on_gpu(option, value if given else "" if behind.startswith("-") else behind, fallback.framework):
             return True

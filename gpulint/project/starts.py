@@ -228,23 +228,25 @@ class _Follower:
 
     def _follow_configured(self, known: Launcher, words: Words) -> None:
         """A program that the launcher's configuration or environment names, or that is the first of those that it looks for."""
+        plain = [as_written(word) for word in words]
+        before = plain[program_index(plain) :]
         source = self._source(self._configuration(known, words)) if known.config_key else None
         if source is not None:
             from gpulint.project.start_files import setting
 
             named = setting(source, known.config_key)
-            self._link(named, known.form, known.name, [], (), known.object) if named is not None else None
+            self._link(named, known.form, known.name, before, (), known.object) if named is not None else None
             return
         own = next((word for word in words if as_written(word).startswith(f"{known.variable}=")), None) if known.variable else None
         variable = own.cut(len(known.variable) + 1, len(own)) if isinstance(own, Text) else own or self._variables.get(known.variable)
         if isinstance(variable, Unknown):
             self._note_unknown(variable)
         elif variable is not None:
-            self._link(variable, known.form, known.name, [], (), known.object)
+            self._link(variable, known.form, known.name, before, (), known.object)
         else:
             tried = (Text(file, words[known.at - 1].location, ()) for file in known.files if self._places.has_here(file))
             name = next(tried, None)
-            self._link(name, known.form, known.name, [], (), known.object) if name is not None else None
+            self._link(name, known.form, known.name, before, (), known.object) if name is not None else None
 
     def _configuration(self, known: Launcher, words: Words) -> Found | None:
         """The file that the launcher reads: the one that is named, else the first of those that it looks for."""
