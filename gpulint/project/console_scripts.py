@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gpulint.deferred import NamedTuple
 from gpulint.project.tree import paths_named
-from gpulint.source import Location, Source
+from gpulint.source import Location, Source, Text
 
 if TYPE_CHECKING:
     from gpulint.project.places import Files
@@ -39,13 +39,19 @@ def _installed(source: Source | None, name: str) -> Iterator[ConsoleScript]:
     if source.path.endswith(".toml"):
         targets = ((target, _place(source, name)) for target in _targets_of_pyproject(source, name))
     else:
-        from gpulint.parse.setup_files import console_scripts
-
-        targets = ((str(target), target.location) for each, target in console_scripts(source) if each == name)
+        targets = ((str(target), target.location) for each, target in _of_setup(source) if each == name)
     for target, location in targets:
         module, _, function = target.partition(":")
         if function:
             yield ConsoleScript(dirname(source.path), module, function, location)
+
+
+@lru_cache(maxsize=1_000)
+def _of_setup(source: Source) -> tuple[tuple[str, Text], ...]:
+    """The commands of a setup.py or setup.cfg: it is asked for the name of every program that a script runs."""
+    from gpulint.parse.setup_files import console_scripts
+
+    return tuple(console_scripts(source))
 
 
 def _targets_of_pyproject(source: Source, name: str) -> Iterator[str]:
