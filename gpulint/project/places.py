@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import dropwhile
 from posixpath import join, normpath, relpath
 from typing import Protocol
 
@@ -126,9 +127,10 @@ class Places:
         return Found(str(found), f"it is {path} of the container", found.location if isinstance(found, Text) else None, path)
 
     def _by_name(self, word: str) -> Found | None:
-        """The file by its name, where the image is not known: below the folder that the command runs in, else wherever it is."""
-        whole = "" if word.startswith("/") or not self._folder else normpath(join(self._folder, word))
-        path = (whole and self._only(whole.split("/"), shorten=True)) or self._only(word.split("/"), shorten=word.startswith("/"))
+        """The file by its name, where the image is not known: below the folder that the command runs in, as far as that is none that any
+        image may have, else wherever it is."""
+        folders = [] if word.startswith("/") else list(dropwhile(lambda part: part in ("", *common_folders()), self._folder.split("/")))
+        path = (folders and self._only([*folders, *word.split("/")])) or self._only(word.split("/"), shorten=word.startswith("/"))
         return Found(path, _BY_NAME) if path else None
 
     def _module_roots(self, found: Found) -> tuple[str, ...]:

@@ -199,6 +199,22 @@ def test_a_script_enters_a_folder(script: str, found: bool) -> None:
     assert [link.path for link in programs] == ["kit/train.py"] * found
 
 
+@pytest.mark.parametrize(
+    ("command", "folder", "path"),
+    [
+        ("python train.py", "/app", ""),
+        ("python train.py", "/workspace/kit", "kit/train.py"),
+        ("sh -c 'cd kit && python train.py'", "", "kit/train.py"),
+        ("sh -c 'cd /app/kit && python ./train.py'", "", "kit/train.py"),
+        ("sh -c 'cd elsewhere && python train.py'", "", ""),
+        ("sh -c 'cd elsewhere && python only.py'", "", "deep/only.py"),
+    ],
+)
+def test_a_folder_tells_files_of_one_name_apart_where_the_image_is_not_known(command: str, folder: str, path: str) -> None:
+    files = {"kit/train.py": "", "other/app/train.py": "", "train.py": "", "deep/only.py": ""}
+    assert [link.path for link in start(command, files, working_directory=folder).programs] == [path] * bool(path)
+
+
 def test_variables_of_the_container() -> None:
     place = Location("compose.yaml", 1, 1, 1, 2)
     (link,) = start('sh -c "python $SCRIPT"', variables={"SCRIPT": Text("fit.py", place)}).programs
