@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 from gpulint.deferred import regex
 from gpulint.model.workload import kind_of
@@ -23,6 +24,7 @@ from gpulint.source import Source, Text
 _KIND = "ConfigMap"
 _VARIABLE = regex(r"^[ \t]*(?P<name>[A-Za-z_][\w.-]*)=(?P<value>[^\r\n]*)", re.MULTILINE)
 _MOST_VARIABLES = 1000
+"""Variables of one list or file: far more than anyone writes."""
 _DEEPEST_POD = 50
 """How deep in an object a container may stand: a bound for recursion."""
 
@@ -47,8 +49,8 @@ def _is_same(resource: Resource, made: Resource) -> bool:
 
 def _generated(generator: Mapping, by: Kustomization, tree: Tree) -> Resource:
     """The ConfigMap of one entry. Its data are open where some of them are not known."""
-    variables = dict(_literals(generator))
-    is_open = False
+    variables = dict(islice(_literals(generator), _MOST_VARIABLES))
+    is_open = len(generator.sequence("literals")) > _MOST_VARIABLES
     for path in by.env_files(generator):
         source = tree.source(path) if path is not None else None
         variables.update(_lines(source) if source is not None else ())
@@ -78,9 +80,8 @@ def _literals(generator: Mapping) -> Iterator[tuple[Scalar, Scalar]]:
 
 def _lines(source: Source) -> Iterator[tuple[Scalar, Scalar]]:
     """The variables of an env file, whose values are taken as they stand."""
-    for number, match in enumerate(_VARIABLE.finditer(source.text)):
-        if number < _MOST_VARIABLES:
-            yield _scalar(source.cut(*match.span("name"))), _scalar(source.cut(*match.span("value")))
+    for match in islice(_VARIABLE.finditer(source.text), _MOST_VARIABLES):
+        yield _scalar(source.cut(*match.span("name"))), _scalar(source.cut(*match.span("value")))
 
 
 def _scalar(text: Text) -> Scalar:

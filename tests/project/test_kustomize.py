@@ -447,6 +447,7 @@ def test_an_overlay_merges_or_replaces_generated_data() -> None:
         "configMapGenerator: [{name: settings, behavior: merge, literals: [B=2]}]",
         "configMapGenerator: [{name: settings, envs: [missing.env]}]",
         "configMapGenerator: [{name: settings, namespace: other, literals: [B=2]}]",
+        f"configMapGenerator: [{{name: settings, behavior: create, literals: [{', '.join(f'A{at}=1' for at in range(1001))}]}}]",
     ],
 )
 def test_an_environment_that_is_not_known_stays_open(generator: str) -> None:
