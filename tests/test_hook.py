@@ -30,7 +30,18 @@ READ = (
     "pyproject.toml gpulint.toml",
 )
 READ_PATHS = [path for names in READ for path in names.split()]
-READ_WHERE_NAMED = [".env", "deploy/prod.env", ".env.production", "poetry.lock", "uv.lock", "pip.conf", "setup.cfg", "pixi.toml", "Pipfile", "train.def"]
+READ_WHERE_NAMED = [
+    ".env",
+    "deploy/prod.env",
+    ".env.production",
+    "poetry.lock",
+    "uv.lock",
+    "pip.conf",
+    "setup.cfg",
+    "pixi.toml",
+    "Pipfile",
+    "train.def",
+]
 OTHER_PATHS = ["README.md", "notes.txt", "image.png", "package.lock", "data.csv", ".gitignore", "Cargo.toml", "templates/NOTES.html"]
 
 
