@@ -31,8 +31,8 @@ def _leave(code: object) -> None:
     """End the process at once, with an exit code that is a number: taking apart what a run has made, object by object, costs a tenth of
     it. Comes back where something written cannot be got rid of, so that Python says so in its own way."""
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # either is None where the caller has closed it
+            stream.flush()
     except (OSError, ValueError):
         return
     if isinstance(code, int):

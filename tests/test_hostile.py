@@ -31,26 +31,26 @@ FINDING = re.compile(r"[^\n]+:\d+:\d+: (?:error|warning|note): GPU\d{3} [^\n]+")
 COMMAND = re.compile(r"::(?:error|warning|notice) title=[^\n:]*,file=[^\n:]*,line=\d+,endLine=\d+(?:,col=\d+,endColumn=\d+)?::[^\n]+")
 
 WATCHED = """
-import atexit, json, os, sys
+import json, os, sys
 seen = set()
 def watch(event, arguments):
     if event == "open" and not isinstance(arguments[0], int):
         folder, name = os.path.split(os.fsdecode(arguments[0]))
         followed = not arguments[2] & os.O_NOFOLLOW
-        seen.add((event, os.path.realpath(os.path.join(folder, name)) if followed else os.path.join(os.path.realpath(folder), name)))
+        say(event, os.path.realpath(os.path.join(folder, name)) if followed else os.path.join(os.path.realpath(folder), name))
     elif event.startswith(("subprocess.", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.getaddrinfo")):
-        seen.add((event, str(arguments[0])))
-def write():
-    with open(log, "w") as file:
-        json.dump(sorted(seen), file)
-log = sys.argv.pop(1)
+        say(event, str(arguments[0]))
+def say(*words):
+    if words not in seen:
+        seen.add(words)
+        os.write(log, json.dumps(words).encode() + b"\\n")
+log = os.open(sys.argv.pop(1), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 sys.argv[0] = "gpulint"
 from gpulint.__main__ import main
 sys.addaudithook(watch)
-atexit.register(write)
 main()
 """
-"""Runs gpulint, and writes what it opened, ran and connected to into the file that its first argument names."""
+"""Runs gpulint, and writes what it and its second process open, run and connect to into the file that its first argument names."""
 
 
 class Run(NamedTuple):
@@ -87,8 +87,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     formats = [word for name in FORMATS for word in ("--format", f"{name}={out / name}")]
     done = gpulint(root, str(out / "events"), ".", *formats, start=("-c", WATCHED))
     reports = {name: (out / name).read_text(encoding="utf-8") for name in FORMATS if (out / name).exists()}
-    events = json.loads((out / "events").read_text()) if (out / "events").exists() else []
-    return Run(root, done.returncode, done.stderr.decode(), reports, tuple(map(tuple, events)))
+    events = [json.loads(line) for line in (out / "events").read_text().splitlines()]
+    return Run(root, done.returncode, done.stderr.decode(), reports, tuple((event, path) for event, path in events))
 
 
 def findings(run: Run, start: str) -> list[str]:
