@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gpulint.deferred import NamedTuple, regex
 from gpulint.discover import Kind
 from gpulint.model.image import ImageRef, parse_image
+from gpulint.model.scope import join_path
 from gpulint.model.stage import Copy, Dockerfile, Stage, read_dockerfile
 from gpulint.project.tree import Tree, paths_named
 from gpulint.source import Location, Text, Unknown, Value
@@ -258,7 +259,7 @@ def _placed(built: Built, stage: Stage, path: str, tree: Tree, seen: set[tuple[i
     seen.add((stage.index, path))
     copies = (copy for each in stage.chain() for copy in reversed(each.copies))
     for copy in islice(copies, _MOST_LAYERS):
-        destination = copy.destination
+        destination = _destination(copy)
         for source in copy.sources if isinstance(destination, Text) else ():
             if isinstance(source, Text) and copy.from_ is None:
                 found = _origins(source, str(destination), path, built.context, tree)
@@ -271,8 +272,16 @@ def _placed_before(built: Built, copy: Copy, source: Text, path: str, tree: Tree
     """The same of what is copied from another stage."""
     stage = built.dockerfile.stage(copy.from_) if isinstance(copy.from_, Text) else None
     if stage is not None:
-        for inner in _copied(source, str(copy.destination), path):
+        for inner in _copied(source, str(_destination(copy)), path):
             yield from _placed(built, stage, normpath(f"/{inner}"), tree, seen)
+
+
+def _destination(copy: Copy) -> Value:
+    """Where a copy puts its sources, from the root. Where the base image decides the WORKDIR, the root stands for it: what is copied and
+    what is run there are both relative to the same folder."""
+    if copy.working_directory is not None:
+        return copy.destination
+    return join_path(Text("", copy.target.location, ()), copy.target)
 
 
 def _origins(source: str, destination: str, path: str, context: str, tree: Tree) -> Iterator[str]:
