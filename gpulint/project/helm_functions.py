@@ -340,8 +340,8 @@ def _arithmetic(combine: Callable[[int, int], int]) -> Callable[..., Leaf]:
         result = _integer(first)
         for other in others:
             result = combine(result, _integer(other))
-        if abs(result) >= 1 << 63:
-            raise Undecided
+            if abs(result) >= 1 << 63:
+                raise Undecided
         return Leaf(result)
 
     return compute

@@ -32,6 +32,7 @@ ENDLESS = {
     "a list that doubles": "{{ $l := list 1 }}{{ range until 100 }}{{ $l = concat $l $l }}{{ end }}{{ toYaml $l }}",
     "a mapping in itself": '{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ toYaml $d }}{{ $_ := merge $d $d }}{{ deepCopy $d | toJson }}',
     "a mapping that doubles": '{{ $d := dict }}{{ range until 60 }}{{ $d = dict "a" $d "b" $d }}{{ end }}{{ toYaml $d }}',
+    "a product that grows": "{{ mul " + "9223372036854775807 " * 2000 + "}}",
     "replacements that grow": '{{ $t := "aa" }}{{ range until 60 }}{{ $t = replace "a" "aaaaaaaa" $t }}{{ end }}{{ $t }}',
 }
 
@@ -77,6 +78,11 @@ def test_the_same_pod_alone_is_judged() -> None:
 
 def test_wrong_calls_are_not_known() -> None:
     assert claims(WRONG_CALLS) == 1
+
+
+def test_a_product_that_overflows_on_the_way_is_not_known() -> None:
+    assert claims("{{ if mul 2 2 0 }}---{{ end }}") == 1
+    assert claims("{{ if mul 9223372036854775807 2 0 }}---{{ end }}") == 0
 
 
 def test_charts_that_depend_on_each_other_end() -> None:
