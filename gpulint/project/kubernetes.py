@@ -12,10 +12,11 @@ from gpulint.parse.nodes import Mapping
 from gpulint.project.assembled import Parts, whole
 from gpulint.project.helm import chart_containers, release_containers
 from gpulint.project.kustomize import Kustomizations
+from gpulint.project.limit_ranges import LimitRanges
 from gpulint.project.overlays import as_built, variants
 from gpulint.project.owned import without_owned
 from gpulint.project.tree import Tree
-from gpulint.project.variants import open_to_variants, with_siblings
+from gpulint.project.variants import open_to_variants, opened, with_siblings
 
 
 def kubernetes_containers(tree: Tree, matters: Callable[[str], bool] = lambda _path: True) -> tuple[Container, ...]:
@@ -27,10 +28,13 @@ def kubernetes_containers(tree: Tree, matters: Callable[[str], bool] = lambda _p
     kustomizations = Kustomizations(tree, matters)
     built = variants(kustomizations.built())
     alone = tuple(_alone(tree, kustomizations.files, matters))
-    parts = Parts((*(variant.resource.root for variant in built), *(owner for owner, _ in alone)))
-    plain = (container for owner, template in alone for container in _containers(owner, template, parts))
-    found = (as_built(_containers(each.resource.root, each.resource.template, parts), each) for each in built)
-    overlays = (container for containers in found for container in containers)
+    roots = (*(variant.resource.root for variant in built), *(owner for owner, _ in alone))
+    parts, limits = Parts(roots), LimitRanges(roots)
+    plain = (container for owner, template in alone for container in opened(_containers(owner, template, parts), limits.opens(owner)))
+    built_ones = (
+        (opened(_containers(each.resource.root, each.resource.template, parts), limits.opens(each.resource.root)), each) for each in built
+    )
+    overlays = (container for containers, variant in built_ones for container in as_built(containers, variant))
     return with_siblings(open_to_variants((*overlays, *plain, *chart_containers(tree, matters))))
 
 

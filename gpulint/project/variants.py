@@ -31,6 +31,22 @@ def supplied_aspects(container: Container) -> frozenset[str]:
     return frozenset(aspect for aspect, said in says.items() if said)
 
 
+def opened(containers: Iterable[Container], aspects: frozenset[str]) -> Iterable[Container]:
+    """The containers with more aspects open in each, and in their pods."""
+    if not aspects:
+        return containers
+    pods: dict[int, Pod] = {}
+    return (_with_open(container, aspects, pods) for container in containers)
+
+
+def _with_open(container: Container, aspects: frozenset[str], pods: dict[int, Pod]) -> Container:
+    """The container with more aspects open. `pods` keeps one Pod for the containers of a pod."""
+    pod = container.pod
+    if pod is not None:
+        pod = pods.setdefault(id(pod), replace(pod, open=pod.open | aspects))
+    return replace(container, open=container.open | aspects, pod=pod)
+
+
 def open_to_variants(containers: Iterable[Container]) -> tuple[Container, ...]:
     """The containers, with what another container of the same place supplies open in each that is no overlay's."""
     found = tuple(containers)
