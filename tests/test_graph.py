@@ -213,7 +213,8 @@ def test_json_and_mermaid_of_one_container(tmp_path: Path) -> None:
     [
         (
             "trian",
-            "trian: no such file or folder, and no container of that name (did you mean 'train'?); there are deployment/trainer, log, run, train, trainer, ",
+            "trian: no such file or folder, and no container of that name (did you mean 'train'?); "
+            "there are deployment/trainer, log, run, train, trainer, ",
         ),
         ("train", "train: 2 containers have this name: compose.yaml:2:3 (ask for compose.yaml:train), "),
         ("trainer", "trainer: 2 containers have this name: k8s/deployment.yaml:9:11 (ask for trainer/train), "),
