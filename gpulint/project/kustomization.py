@@ -61,6 +61,12 @@ class Kustomization:
         """Whether it hands on what it includes as it is."""
         return all(entry.key in _INCLUDING for entry in self.root)
 
+    @cached_property
+    def changes(self) -> int:
+        """How many changes it tries on each resource: its patches, images and replacements, these once for each target."""
+        targets = sum(1 + len(each.sequence("targets")) for each in self.replacements or ())
+        return len(self.first_patches) + len(self.late_patches) + len(self.root.sequence("images")) + targets
+
     @property
     def is_component(self) -> bool:
         """Whether others have to include it, since it changes their resources."""

@@ -23,6 +23,8 @@ _NESTING_LIMIT = 64
 """Kustomizations within kustomizations: far above any real nesting, and a bound for recursion."""
 _MOST_RESOURCES = 50_000
 """Resources in all, counted at each kustomization that they pass through: overlays that include two of a kind double them."""
+_MOST_CHANGES = 100_000
+"""Changes of kustomizations in all, counted for each resource that they are tried on: hundreds of overlays of twenty resources."""
 
 
 class Kustomizations:
@@ -36,6 +38,7 @@ class Kustomizations:
         self._built: dict[str, tuple[Resource, ...]] = {}
         self._reached: set[str] = set()
         self._resources_left = _MOST_RESOURCES
+        self._changes_left = _MOST_CHANGES
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -82,6 +85,9 @@ class Kustomizations:
                 resources = self._on_top(component, resources, inside)
         if self._all[path].changes_nothing:
             return resources
+        self._changes_left -= len(resources) * self._all[path].changes
+        if self._changes_left < 0:
+            return tuple(replace(each, open=ASPECTS) for each in resources)
         changed = (transformed(each, self._all[path]) for each in resources)
         return tuple(each for each in changed if each is not None)
 

@@ -379,6 +379,23 @@ def test_overlays_that_double_one_another_end_at_a_bound(key: str) -> None:
     assert len(containers({**files, **last, **app, **top})) < 100_000
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "patches: [{each}]\n".format(each="{target: {kind: Deployment}, patch: '[{op: add, path: /spec/replicas, value: 2}]'}, " * 400),
+        "images: [{each}]\n".format(each="{name: other, newTag: '2'}, " * 400),
+        "replacements: [{each}]\n".format(each="{source: {kind: Job}, targets: [{select: {kind: Job}}, {select: {kind: Pod}}]}, " * 200),
+    ],
+    ids=["patches", "images", "replacements"],
+)
+@pytest.mark.parametrize(("copies", "is_open"), [(20, False), (300, True)])
+def test_objects_that_are_changed_more_often_than_anyone_writes_are_open(change: str, copies: int, is_open: bool) -> None:
+    many = "---\n".join(BASE.replace("name: app", f"name: app{at}") for at in range(copies))
+    found = containers({"app/app.yaml": many, "app/kustomization.yaml": f"resources: [app.yaml]\n{change}"})
+
+    assert {container.open == ASPECTS for container in found} == {is_open}
+
+
 def test_a_patch_of_more_operations_than_any_real_one_leaves_everything_open() -> None:
     operations = "[" + "{op: add, path: /spec/a, value: 1}, " * 1001 + "]"
 
