@@ -82,7 +82,7 @@ _COLUMNS: Mapping[str, Callable[[FiveLink], str]] = {
     "link": lambda link: link.link,
     "known": lambda link: "known" if link.known else "unknown",
     "value": lambda link: link.value,
-    "place": lambda link: ", ".join(map(str, link.places[:3])),
+    "place": lambda link: ", ".join([*dict.fromkeys(map(str, link.places))][:3]),
     "prove it with": lambda link: link.proof,
 }
 
