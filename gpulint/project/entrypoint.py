@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from gpulint.deferred import NamedTuple
 from gpulint.source import Text, Value
@@ -57,6 +58,15 @@ def effective_words(
 
 def own_commands(container: Container) -> tuple[Words, ...]:
     """The commands that the container's own file has it run: its entrypoint and arguments, those within `sh -c` one by one."""
+    if container not in _own_commands:  # a dozen rules ask for them
+        _own_commands[container] = _read_own_commands(container)
+    return _own_commands[container]
+
+
+_own_commands: WeakKeyDictionary[Container, tuple[Words, ...]] = WeakKeyDictionary()
+
+
+def _read_own_commands(container: Container) -> tuple[Words, ...]:
     words = effective_words(container.dialect, container.entrypoint, container.arguments)
     if not words:
         return ()
