@@ -32,7 +32,21 @@ from gpulint.parse.go_template import (
 from gpulint.project.helm_functions import FUNCTIONS, RenderFailed, known, merged
 from gpulint.project.helm_placement import parse_traced
 from gpulint.project.helm_text import Part, PartKind, Traced, Undecided, hole, literal, of_text
-from gpulint.project.helm_values import Decided, Leaf, List, Map, Undefined, Value, as_text, from_node, place_of_key, put, size, truth
+from gpulint.project.helm_values import (
+    MAX_VALUES,
+    Decided,
+    Leaf,
+    List,
+    Map,
+    Undefined,
+    Value,
+    as_text,
+    from_node,
+    place_of_key,
+    put,
+    size,
+    truth,
+)
 from gpulint.source import Location, Source, Unknown, UnknownValue
 
 MAX_STEPS = 200_000
@@ -360,7 +374,10 @@ class Evaluator:
         if name in ("and", "or"):
             return self._chosen(name, operands, frame, pipeline, last)
         values = [*(self._operand(operand, frame, pipeline) for operand in operands), *last]
-        self._budget.take(sum(size(value, name.removeprefix("must") in _WALKS) for value in values))
+        sizes = [size(value, name.removeprefix("must") in _WALKS) for value in values]
+        self._budget.take(sum(sizes))
+        if max(sizes, default=0) > MAX_VALUES:
+            raise Undecided
         own, function = self._own.get(name), FUNCTIONS.get(name)
         try:
             if own is not None:

@@ -323,9 +323,10 @@ def json_text(text: Traced) -> Traced:
 
 
 def size(value: Value, deep: bool) -> int:
-    """How many values and lines of text there are in a value, or of a collection at its outermost. Raises Undecided past a bound."""
+    """How many values and lines of text there are in a value, or of a collection at its outermost. Nothing is counted past
+    MAX_VALUES."""
     waiting, found = [value], 0
-    while waiting:
+    while waiting and found <= MAX_VALUES:
         each = waiting.pop()
         found += 1
         if isinstance(each, Traced):
@@ -333,8 +334,6 @@ def size(value: Value, deep: bool) -> int:
         elif isinstance(each, (Map, List)) and (deep or each is value):
             found += len(each)
             waiting += (each.values() if isinstance(each, Map) else each) if deep else ()
-        if found > MAX_VALUES:
-            raise Undecided
     return found
 
 

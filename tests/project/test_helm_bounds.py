@@ -85,6 +85,14 @@ def test_a_product_that_overflows_on_the_way_is_not_known() -> None:
     assert claims("{{ if mul 9223372036854775807 2 0 }}---{{ end }}") == 0
 
 
+def test_values_that_are_too_large_take_steps_too() -> None:
+    large = "a: [" + "{b: 1}, " * 30_000 + "]\n"
+
+    assert claims("", large) == 1
+    assert claims("{{ $taken := deepCopy .Values.a }}", large) == 1
+    assert claims("{{ range until 9 }}{{ $taken := deepCopy $.Values.a }}{{ end }}", large) == 0
+
+
 def test_charts_that_depend_on_each_other_end() -> None:
     files = {}
     for name, other in (("a", "b"), ("b", "a")):
