@@ -25,14 +25,20 @@ _KIND = "ConfigMap"
 _VARIABLE = regex(r"^[ \t]*(?P<name>[A-Za-z_][\w.-]*)=(?P<value>[^\r\n]*)", re.MULTILINE)
 _MOST_VARIABLES = 1000
 """Variables of one list or file: far more than anyone writes."""
+_MOST_GENERATORS = 100
+"""Entries of a kustomization that each make a ConfigMap."""
 _DEEPEST_POD = 50
 """How deep in an object a container may stand: a bound for recursion."""
 
 
 def with_generated(given: tuple[Resource, ...], by: Kustomization, tree: Tree) -> tuple[Resource, ...]:
-    """The resources with the ConfigMaps that a kustomization makes, or merges into those that are there."""
+    """The resources with the ConfigMaps that a kustomization makes, or merges into those that are there; without any
+    ConfigMap where it makes more of them than anyone writes."""
+    generators = by.root.sequence("configMapGenerator")
+    if len(generators) > _MOST_GENERATORS:
+        return tuple(each for each in given if kind_of(each.root) != _KIND)
     found = list(given)
-    for generator in by.root.sequence("configMapGenerator").mappings():
+    for generator in generators.mappings():
         made = _generated(generator, by, tree)
         old = next((index for index, each in enumerate(found) if _is_same(each, made)), None)
         behavior = text_at(generator, "behavior")

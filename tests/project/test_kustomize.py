@@ -446,6 +446,16 @@ def test_the_environment_is_that_of_generated_config_maps(layer: str) -> None:
     assert str(app.env[0].name.location) == f"{layer}/kustomization.yaml:{2 if layer == 'base' else 4}:50"
 
 
+@pytest.mark.parametrize(("others", "is_open"), [(99, False), (100, True)])
+def test_of_more_generated_config_maps_than_anyone_writes_nothing_is_known(others: int, is_open: bool) -> None:
+    more = "".join(f"  - {{name: other{at}, literals: [A=1]}}\n" for at in range(others))
+    files = overlay("namePrefix: pre-\n")
+    files["base/app.yaml"] = TAKING
+    files["base/kustomization.yaml"] += f"configMapGenerator:\n  - {{name: settings, literals: [DEVICE=cuda]}}\n{more}"
+
+    assert ("env" in main(containers(files)).open) == is_open
+
+
 def test_an_overlay_merges_or_replaces_generated_data() -> None:
     files = overlay("configMapGenerator: [{name: settings, behavior: merge, literals: [B=2]}]")
     files["base/app.yaml"] = TAKING.replace(", {prefix: X_, configMapRef: {name: settings}}", "")
