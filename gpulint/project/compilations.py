@@ -16,7 +16,6 @@ from gpulint.facts.source_builds import (
     build_of_address,
     build_of_package,
     needs_cuda_if_on,
-    option_meanings,
     read_setup_script,
 )
 from gpulint.model.install import Install
@@ -253,12 +252,6 @@ def _settings(words: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
             yield index, f"-D{words[index]}"
         elif words[index].startswith("-D") or re.match(r"[A-Z_]+=", words[index]):
             yield index, words[index]
-
-
-def compiles_nothing(compilation: Compilation) -> bool:
-    """Whether the command only asks the compiler for its version or help."""
-    words = [as_written(word) for word in compilation.command.words]
-    return "information" in option_meanings(words)
 
 
 # --- Sources ----------------------------------------------------------------------------------------------------------------------

@@ -584,10 +584,6 @@ def _type_is(name: Value, value: Value) -> Leaf:
     return Leaf(known(name) == types.get(found, found))
 
 
-def _as_form(written: Callable[[Value], Traced]) -> Callable[..., Traced]:
-    return lambda value: written(value)
-
-
 def _same(value: Value) -> Value:
     return value
 
